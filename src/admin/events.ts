@@ -1,5 +1,6 @@
-// Lists operator events, and exports them as a file.
+// Adds operator events, lists them, and exports them as a file.
 
+import { newRequestId } from '../history/caller.ts'
 import type { OperatorEvent } from '../store/control.ts'
 import { csvLine } from './csv.ts'
 import { cursorAfter, type Page, timePlace } from './page.ts'
@@ -8,6 +9,46 @@ import { timeText } from './time.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 
 type Event = Omit<OperatorEvent, 'at'> & { readonly at: string }
+
+/** Fields whose values are never recorded, at any depth. Numbers of tokens are no secret. */
+const secret = /secret|password|token(?!s)|private|authorization/i
+const shown = '(not kept)'
+const deepest = 8
+
+/** Leaves secrets out of the detail and the changes. */
+export async function addEvent(
+  { operatorEvents }: Pick<AdminContext['store'], 'operatorEvents'>,
+  event: Omit<OperatorEvent, 'id' | 'at'>,
+): Promise<void> {
+  const at = Date.now()
+  await operatorEvents.add({
+    ...event,
+    // Lists sort by this id: it keeps the order also within a millisecond.
+    id: newRequestId(at).replace('req_', 'evt_'),
+    at,
+    detail: withoutSecrets(event.detail, 0) as OperatorEvent['detail'],
+    changes: withoutSecrets(event.changes, 0) as OperatorEvent['changes'],
+  })
+}
+
+function withoutSecrets(value: unknown, depth: number): unknown {
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= deepest) return shown
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, depth + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      name,
+      secret.test(name) ? shown : withoutSecrets(item, depth + 1),
+    ]),
+  )
+}
+
+/** The id of what a use case made, where it answers with one. */
+export function madeBy(result: unknown): { readonly id?: string } {
+  if (typeof result !== 'object' || result === null || !('id' in result)) return {}
+  return typeof result.id === 'string' ? { id: result.id } : {}
+}
 
 /** Most rows held in memory at once. */
 const pageRows = 500

@@ -5,7 +5,7 @@ import { readInput } from '../admin/input.ts'
 import { formatUnits } from '../money.ts'
 import type { Command, Context, Option } from './command.ts'
 import { type Cell, print, printJson, say, table } from './output.ts'
-import { withStore } from './settings.ts'
+import { withChange, withStore } from './settings.ts'
 
 const headings = ['CURRENCY', 'AVAILABLE', 'HELD', 'POSTED']
 const hints = { 'not_found account': '; `tollgate account list` lists them' }
@@ -93,9 +93,11 @@ async function adjust(context: Context, direction: 'credit' | 'debit'): Promise<
     reason: flags.text('reason'),
     createAccount,
   })
-  const done = await withStore(
+  const { account: target, ...detail } = input
+  const done = await withChange(
     context,
     (admin) => adjustBalance(admin, input),
+    ({ posted }) => (posted ? { action: 'adjustBalance', target: { id: target }, detail } : null),
     createAccount ? 'make' : undefined,
   )
   if (context.json) {

@@ -3,17 +3,20 @@
 import type { AdminContext } from '../admin/use-case.ts'
 import type { Context } from './command.ts'
 import { printJson, say } from './output.ts'
-import { withStore } from './settings.ts'
+import { withChange } from './settings.ts'
 
-/** `kind`: the kind of thing, capitalized for the confirmation; `done`: the participle that follows its name. */
+/** `action`: the control API's operation; `kind`: the kind of thing, capitalized for the confirmation; `done`: the participle that follows its name. */
 export async function changeNamed(
   context: Context,
-  kind: string,
-  done: string,
+  { action, kind, done }: { readonly action: string; readonly kind: string; readonly done: string },
   work: (admin: AdminContext, input: { readonly id: string }) => Promise<unknown>,
 ): Promise<undefined> {
   const [id = ''] = context.words
-  await withStore(context, (admin) => work(admin, { id }))
+  await withChange(
+    context,
+    (admin) => work(admin, { id }),
+    () => ({ action, target: { id } }),
+  )
   if (context.json) await printJson({ id, [done]: true })
   else say(`${kind} ${id} ${done}.`)
   return undefined

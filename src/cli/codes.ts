@@ -10,7 +10,7 @@ import { formatUnits } from '../money.ts'
 import type { Command } from './command.ts'
 import { print, printJson, say, table } from './output.ts'
 import { actor } from './price.ts'
-import { withStore } from './settings.ts'
+import { withChange, withStore } from './settings.ts'
 
 export const codesCreate: Command = {
   name: 'codes create',
@@ -31,7 +31,11 @@ export const codesCreate: Command = {
       note: flags.text('note'),
       expiresAt: flags.text('expires'),
     })
-    const made = await withStore(context, (admin) => createRedemptionBatch(admin, input))
+    const made = await withChange(
+      context,
+      (admin) => createRedemptionBatch(admin, input),
+      () => ({ action: 'createRedemptionBatch', detail: input }),
+    )
     if (context.json) await printJson(made)
     else {
       await print(made.secrets.join('\n'))
@@ -88,7 +92,11 @@ export const codesRevoke: Command = {
   hints: { 'not_found id': '; `tollgate codes list` lists them' },
   async run(context) {
     const input = await readInput('redemptionBatch', { id: context.words[0] })
-    const revoked = await withStore(context, (admin) => revokeRedemptionBatch(admin, input))
+    const revoked = await withChange(
+      context,
+      (admin) => revokeRedemptionBatch(admin, input),
+      () => ({ action: 'revokeRedemptionBatch', target: input }),
+    )
     if (context.json) await printJson(revoked)
     else say(`${revoked.id}: its remaining codes are revoked.`)
     return undefined

@@ -4,7 +4,7 @@ import { exportStatus, restartExport } from '../admin/export-status.ts'
 import { tableOf } from '../store/warehouse-table.ts'
 import type { Command } from './command.ts'
 import { print, printJson, say, table } from './output.ts'
-import { loadFor, withStore } from './settings.ts'
+import { loadFor, withChange, withStore } from './settings.ts'
 
 export const exportStatusCommand: Command = {
   name: 'export status',
@@ -39,7 +39,11 @@ export const exportRestart: Command = {
   options: {},
   async run(context) {
     const [destination = ''] = context.words
-    const restarted = await withStore(context, ({ store }) => restartExport(store, destination))
+    const restarted = await withChange(
+      context,
+      ({ store }) => restartExport(store, destination),
+      () => ({ action: 'restartExport', target: { destination } }),
+    )
     if (context.json) await printJson(restarted)
     else say(`All kept requests will be sent to ${destination} again.`)
     return undefined

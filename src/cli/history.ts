@@ -20,7 +20,7 @@ import type { AdminContext } from '../admin/use-case.ts'
 import { type HistoryKeys, makeKeys, openSealed } from '../history/sealed.ts'
 import { type Command, type Context, type Option, UsageError } from './command.ts'
 import { print, printJson, say, table } from './output.ts'
-import { withStore } from './settings.ts'
+import { withChange, withStore } from './settings.ts'
 
 const account: Option = { type: 'string', value: 'A', help: 'of this account' }
 const range: Readonly<Record<string, Option>> = {
@@ -72,7 +72,12 @@ export const historySet: Command = {
       retentionDays: flags.number('days'),
       publicKey: flags.text('public-key'),
     })
-    const choice = await withStore(context, (admin) => setHistoryChoice(admin, input))
+    const { account: id, ...detail } = input
+    const choice = await withChange(
+      context,
+      (admin) => setHistoryChoice(admin, input),
+      () => ({ action: 'setHistoryChoice', target: { id }, detail }),
+    )
     if (context.json) await printJson(choice)
     else say(`Messages of ${choice.account} kept: ${choice.mode}.`)
     return undefined
@@ -222,26 +227,36 @@ export const historyDelete: Command = {
     const ranged = ['account', 'since', 'until'].filter((name) => flags.has(name))
     if (id !== undefined && ranged.length > 0)
       throw new UsageError(`REQUEST names one message: remove --${ranged[0]}`)
-    const deleted = await withStore(context, (admin) =>
-      id === undefined ? deleteRange(admin, context) : deleteOne(admin, id),
-    )
+    const deleted = id === undefined ? await deleteRange(context) : await deleteOne(context, id)
     if (context.json) await printJson({ deleted })
     else say(`${deleted} deleted.`)
     return undefined
   },
 }
 
-async function deleteRange(admin: AdminContext, { flags }: Context): Promise<number> {
-  const given = {
+async function deleteRange(context: Context): Promise<number> {
+  const { flags } = context
+  const input = await readInput('deleteHistory', {
     account: flags.required('account'),
     since: flags.text('since'),
     until: flags.text('until'),
-  }
-  return (await deleteHistory(admin, await readInput('deleteHistory', given))).deleted
+  })
+  const { account, ...detail } = input
+  const { deleted } = await withChange(
+    context,
+    (admin) => deleteHistory(admin, input),
+    () => ({ action: 'deleteHistory', target: { account }, detail }),
+  )
+  return deleted
 }
 
-async function deleteOne(admin: AdminContext, id: string): Promise<number> {
-  await deleteMessage(admin, await readInput('historyMessage', { id }))
+async function deleteOne(context: Context, given: string): Promise<number> {
+  const { id } = await readInput('historyMessage', { id: given })
+  await withChange(
+    context,
+    (admin) => deleteMessage(admin, { id }),
+    () => ({ action: 'deleteMessage', target: { id } }),
+  )
   return 1
 }
 

@@ -19,7 +19,7 @@ import { changeNamed } from './change.ts'
 import { type Command, type Context, UsageError } from './command.ts'
 import { narrowingFields, narrowingOptions, readNarrowing } from './key-options.ts'
 import { print, printJson, say, table } from './output.ts'
-import { loadFor, withStore } from './settings.ts'
+import { loadFor, withChange, withStore } from './settings.ts'
 
 export const keyCreate: Command = {
   name: 'key create',
@@ -50,7 +50,12 @@ export const keyCreate: Command = {
       ...readNarrowing(flags),
       showCost: flags.has('show-cost'),
     })
-    const key = await withStore(context, (admin) => createKey(admin, input), 'make')
+    const key = await withChange(
+      context,
+      (admin) => createKey(admin, input),
+      () => ({ action: 'createKey', detail: input }),
+      'make',
+    )
     if (context.json) await printJson(key)
     else {
       say(`Key ${key.id} (${key.name}) of account ${key.account}. Its secret is shown only once:`)
@@ -176,7 +181,12 @@ export const keyUpdate: Command = {
     })
     const changes = Object.values(input).filter((value) => value !== undefined)
     if (changes.length === 1) throw new UsageError('key update: name at least one change')
-    const key = await withStore(context, (admin) => updateKey(admin, input))
+    const { id, ...detail } = input
+    const key = await withChange(
+      context,
+      (admin) => updateKey(admin, input),
+      () => ({ action: 'updateKey', target: { id }, detail }),
+    )
     if (context.json) await printJson(key)
     else say(`Key ${key.id} changed.`)
     return undefined
@@ -209,7 +219,12 @@ export const keyRotate: Command = {
       id: context.words[0],
       ...(overlapMs !== undefined && { overlapSeconds: overlapMs / 1_000 }),
     })
-    const key = await withStore(context, (admin) => rotateKey(admin, input))
+    const { id, ...detail } = input
+    const key = await withChange(
+      context,
+      (admin) => rotateKey(admin, input),
+      () => ({ action: 'rotateKey', target: { id }, detail }),
+    )
     if (context.json) await printJson(key)
     else {
       const until =
@@ -225,19 +240,22 @@ export const keyDisable: Command = {
   ...changing,
   name: 'key disable',
   summary: 'disable a key within a second; it stays in the list',
-  run: (context) => changeNamed(context, 'Key', 'disabled', disableKey),
+  run: (context) =>
+    changeNamed(context, { action: 'disableKey', kind: 'Key', done: 'disabled' }, disableKey),
 }
 
 export const keyEnable: Command = {
   ...changing,
   name: 'key enable',
   summary: 'enable a disabled key again, within a second',
-  run: (context) => changeNamed(context, 'Key', 'enabled', enableKey),
+  run: (context) =>
+    changeNamed(context, { action: 'enableKey', kind: 'Key', done: 'enabled' }, enableKey),
 }
 
 export const keyRemove: Command = {
   ...changing,
   name: 'key remove',
   summary: 'delete a key within a second; its usage stays',
-  run: (context) => changeNamed(context, 'Key', 'removed', removeKey),
+  run: (context) =>
+    changeNamed(context, { action: 'deleteKey', kind: 'Key', done: 'removed' }, removeKey),
 }

@@ -11,7 +11,7 @@ import { changeNamed } from './change.ts'
 import type { Command } from './command.ts'
 import { readList } from './key-options.ts'
 import { print, printJson, say, table } from './output.ts'
-import { withStore } from './settings.ts'
+import { withChange, withStore } from './settings.ts'
 
 export const managementKeyCreate: Command = {
   name: 'management-key create',
@@ -36,7 +36,11 @@ export const managementKeyCreate: Command = {
       scopes: readList(flags, 'scopes'),
       expiresAt: flags.text('expires'),
     })
-    const key = await withStore(context, (admin) => createManagementKey(admin, input))
+    const key = await withChange(
+      context,
+      (admin) => createManagementKey(admin, input),
+      () => ({ action: 'createManagementKey', detail: input }),
+    )
     if (context.json) await printJson(key)
     else {
       const whose = key.account === null ? 'the whole deployment' : `account ${key.account}`
@@ -85,12 +89,22 @@ export const managementKeyDisable: Command = {
   ...changing,
   name: 'management-key disable',
   summary: 'disable a management key at once; it stays in the list',
-  run: (context) => changeNamed(context, 'Management key', 'disabled', disableManagementKey),
+  run: (context) =>
+    changeNamed(
+      context,
+      { action: 'disableManagementKey', kind: 'Management key', done: 'disabled' },
+      disableManagementKey,
+    ),
 }
 
 export const managementKeyRemove: Command = {
   ...changing,
   name: 'management-key remove',
   summary: 'delete a management key at once',
-  run: (context) => changeNamed(context, 'Management key', 'removed', removeManagementKey),
+  run: (context) =>
+    changeNamed(
+      context,
+      { action: 'deleteManagementKey', kind: 'Management key', done: 'removed' },
+      removeManagementKey,
+    ),
 }

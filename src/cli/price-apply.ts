@@ -6,7 +6,7 @@ import type { PriceConflict } from '../meter/file-prices.ts'
 import { type Command, UsageError } from './command.ts'
 import { printJson, say } from './output.ts'
 import { actor, allowLarge, sayDifferences, tooLarge } from './price.ts'
-import { loadFor, withStore } from './settings.ts'
+import { loadFor, withChange } from './settings.ts'
 
 export const priceApply: Command = {
   name: 'price apply',
@@ -18,7 +18,14 @@ export const priceApply: Command = {
     if (!flags.has('config') && !env.TOLLGATE_CONFIG) throw new UsageError('--config is missing')
     const config = await loadFor(context)
     const input = { allowLarge: flags.has('allow-large') }
-    const done = await withStore(context, (admin) => applyFilePrices(admin, config, input))
+    const done = await withChange(
+      context,
+      (admin) => applyFilePrices(admin, config, input),
+      ({ changes, refused }) =>
+        refused.length > 0 || changes.length === 0
+          ? null
+          : { action: 'applyFilePrices', target: {}, detail: { changes: changes.map(changeView) } },
+    )
     const { changes, refused } = done
     for (const change of changes) sayChange(change)
     if (refused.length > 0) throw tooLarge(refused)

@@ -8,7 +8,7 @@ import { AdminError } from '../admin/use-case.ts'
 import type { Command, Context, Option } from './command.ts'
 import { type Cell, print, printJson, say, table } from './output.ts'
 import { actor, allowLarge, tooLarge } from './price.ts'
-import { withStore } from './settings.ts'
+import { withChange } from './settings.ts'
 
 /** The exit code where there are changes but no --yes. */
 const notApplied = 3
@@ -107,7 +107,18 @@ async function importDocument(
     apply: flags.has('yes'),
     allowLarge: flags.has('allow-large'),
   })
-  const done = await withStore(context, (admin) => importPrices(admin, input)).catch((error) => {
+  const done = await withChange(
+    context,
+    (admin) => importPrices(admin, input),
+    ({ applied, changes, versions }) =>
+      applied
+        ? {
+            action: 'importPrices',
+            target: {},
+            detail: { from: name, changed: changes.map(({ model }) => model), versions },
+          }
+        : null,
+  ).catch((error) => {
     if (!(error instanceof AdminError) || error.field !== 'document') throw error
     throw new Error(`${name}: ${error.message}`, { cause: error })
   })

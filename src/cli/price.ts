@@ -12,7 +12,7 @@ import {
 import { timeText } from '../admin/time.ts'
 import { type Command, type Context, type Option, UsageError } from './command.ts'
 import { print, printJson, say, table } from './output.ts'
-import { withStore } from './settings.ts'
+import { withChange, withStore } from './settings.ts'
 
 export const actor: Option = {
   type: 'string',
@@ -95,7 +95,12 @@ async function change(context: Context, from: string | undefined): Promise<undef
     source: context.flags.text('source') ?? 'command line',
     allowLarge: context.flags.has('allow-large'),
   })
-  const done = await withStore(context, (admin) => setPrices(admin, input))
+  const { model: _, ...detail } = input
+  const done = await withChange(
+    context,
+    (admin) => setPrices(admin, input),
+    ({ card }) => (card === null ? null : { action: 'setPrices', target: { model }, detail }),
+  )
   if (done.isUnknown) say(`note: ${model} is not a model known so far`)
   if (done.missing !== null) say(`note: without ${done.missing}, requests to ${model} are refused`)
   if (done.isInFile) noteFile(model)
@@ -125,7 +130,11 @@ export const priceWithdraw: Command = {
   options: { actor },
   async run(context) {
     const [model = ''] = context.words
-    const { card } = await withStore(context, (admin) => withdrawPrices(admin, { model }))
+    const { card } = await withChange(
+      context,
+      (admin) => withdrawPrices(admin, { model }),
+      () => ({ action: 'withdrawPrices', target: { model } }),
+    )
     await printCard(context, card)
     return undefined
   },
@@ -149,7 +158,15 @@ export const priceRollback: Command = {
     const [model = ''] = context.words
     const version = context.flags.number('to')
     const input = await readInput('rollbackPrices', { model, version })
-    const { card, isInFile } = await withStore(context, (admin) => rollbackPrices(admin, input))
+    const { card, isInFile } = await withChange(
+      context,
+      (admin) => rollbackPrices(admin, input),
+      ({ card: { version: restored } }) => ({
+        action: 'rollbackPrices',
+        target: { model },
+        detail: { to: version ?? null, version: restored },
+      }),
+    )
     if (isInFile) noteFile(model)
     await printCard(context, card)
     return undefined

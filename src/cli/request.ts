@@ -6,7 +6,7 @@ import { showRequest } from '../admin/usage.ts'
 import { formatUnits } from '../money.ts'
 import type { Command } from './command.ts'
 import { print, printJson, say, table } from './output.ts'
-import { withStore } from './settings.ts'
+import { withChange, withStore } from './settings.ts'
 
 export const requestRunning: Command = {
   name: 'request running',
@@ -47,7 +47,11 @@ export const requestStop: Command = {
   async run(context) {
     const [id = ''] = context.words
     const input = await readInput('stopRequest', { id })
-    const stopped = await withStore(context, (admin) => stopRequest(admin, input))
+    const stopped = await withChange(
+      context,
+      (admin) => stopRequest(admin, input),
+      () => ({ action: 'stopRequest', target: { id } }),
+    )
     if (context.json) await printJson(stopped)
     else say(`Request ${id} stopped.`)
     return undefined

@@ -7,7 +7,7 @@ import type { Config } from '../config/types.ts'
 import type { Command, Context } from './command.ts'
 import { print, printJson, say, table } from './output.ts'
 import { actor } from './price.ts'
-import { loadFor, withStore } from './settings.ts'
+import { type ChangeEvent, loadFor, withChange, withStore } from './settings.ts'
 
 const fields = { name: 'NAME', value: 'VALUE' }
 
@@ -17,7 +17,8 @@ export const settingsList: Command = {
   summary: 'list the settings that can be changed while servers run',
   options: {},
   async run(context) {
-    const { items } = await work(context, listSettings)
+    const config = await loadFor(context)
+    const { items } = await withStore(context, (admin) => listSettings(admin, config))
     if (context.json) await printJson(items)
     else {
       const cells = items.map((each) => [each.name, valueText(each), from(each), each.changedAt])
@@ -36,7 +37,15 @@ export const settingsSet: Command = {
   async run(context) {
     const [name, value = ''] = context.words
     const input = await readInput('setSetting', { name, value: valueOf(value) })
-    await show(context, await work(context, (admin, config) => setSetting(admin, config, input)))
+    const event = {
+      action: 'setSetting',
+      target: { name: input.name },
+      detail: { value: input.value },
+    }
+    await show(
+      context,
+      await change(context, event, (admin, config) => setSetting(admin, config, input)),
+    )
     return undefined
   },
 }
@@ -49,18 +58,27 @@ export const settingsUnset: Command = {
   fields,
   async run(context) {
     const input = await readInput('unsetSetting', { name: context.words[0] })
-    await show(context, await work(context, (admin, config) => unsetSetting(admin, config, input)))
+    const event = { action: 'unsetSetting', target: { name: input.name } }
+    await show(
+      context,
+      await change(context, event, (admin, config) => unsetSetting(admin, config, input)),
+    )
     return undefined
   },
 }
 
-/** Runs a use case with the configuration, which takes precedence over settings of the store. */
-async function work<Result>(
+/** Runs a change with the configuration, which takes precedence over settings of the store. */
+async function change<Result>(
   context: Context,
+  event: ChangeEvent,
   useCase: (admin: AdminContext, config: Config) => Promise<Result>,
 ): Promise<Result> {
   const config = await loadFor(context)
-  return withStore(context, (admin) => useCase(admin, config))
+  return withChange(
+    context,
+    (admin) => useCase(admin, config),
+    () => event,
+  )
 }
 
 /** Parses lists and objects as JSON; any other word is the value itself. */

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { addEvent, madeBy } from '../admin/events.ts'
 import type { AdminContext } from '../admin/use-case.ts'
 import { type StoredRooms, storedSecretsPurpose } from '../admin/with-stored.ts'
 import defaults from '../config/defaults.json' with { type: 'json' }
@@ -23,6 +24,8 @@ export async function loadFor(context: Context, file?: string): Promise<Config> 
   })
 }
 
+const commandLine = 'command line'
+
 /**
  * Opens the store for one piece of work and closes it afterwards. Unless `make` is set, missing data is an error: a
  * mistyped directory would otherwise look like an empty one.
@@ -33,7 +36,7 @@ export async function withStore<Result>(
   make?: 'make',
 ): Promise<Result> {
   const { flags, env, nowMs } = context
-  const actor = flags.text('actor') ?? env.USER ?? env.LOGNAME ?? 'command line'
+  const actor = flags.text('actor') ?? env.USER ?? env.LOGNAME ?? commandLine
   const settings = await storeSettings(context)
   if (make !== 'make' && settings.databaseUrl === null) requireData(settings.dataDir)
   const store = await openStore(settings)
@@ -42,6 +45,45 @@ export async function withStore<Result>(
   } finally {
     await store.close()
   }
+}
+
+/** What the audit log says of a change; the actor is the command line, and the detail names who ran it. */
+export interface ChangeEvent {
+  /** The id of the control API's operation, such as `updateKey`. */
+  readonly action: string
+  /** Left out: the result has the id of what was made. */
+  readonly target?: Readonly<Record<string, string>>
+  readonly detail?: object
+}
+
+/** Like `withStore`, for changes: adds an operator event, unless `eventOf` says that nothing was changed (null). */
+export function withChange<Result>(
+  context: Context,
+  work: (admin: AdminContext) => Promise<Result>,
+  eventOf: (done: Result) => ChangeEvent | null,
+  make?: 'make',
+): Promise<Result> {
+  return withStore(context, (admin) => recorded(admin, work, eventOf), make)
+}
+
+async function recorded<Result>(
+  admin: AdminContext,
+  work: (admin: AdminContext) => Promise<Result>,
+  eventOf: (done: Result) => ChangeEvent | null,
+): Promise<Result> {
+  const done = await work(admin)
+  const event = eventOf(done)
+  if (event === null) return done
+  await addEvent(admin.store, {
+    actor: commandLine,
+    role: 'admin',
+    action: event.action,
+    target: event.target ?? { ...madeBy(done) },
+    detail: { actor: admin.actor, ...event.detail },
+    address: null,
+    changes: null,
+  })
+  return done
 }
 
 /** The currency of the data; before the server's first start, the one it would use. */
@@ -104,13 +146,18 @@ async function withStoredOf(config: Config): Promise<Config> {
   }
 }
 
-/** Runs a use case with what it needs besides the store to change stored items. */
+/** `withChange` with what a use case needs besides the store to change stored items. */
 export async function withStoredRooms<Result>(
   context: Context,
   work: (admin: AdminContext, rooms: StoredRooms) => Promise<Result>,
+  eventOf: (done: Result) => ChangeEvent,
 ): Promise<Result> {
   const declared = await loadFor(context)
-  return withStore(context, (admin) => work(admin, { declared, box: storedBox(declared) }))
+  return withChange(
+    context,
+    (admin) => work(admin, { declared, box: storedBox(declared) }),
+    eventOf,
+  )
 }
 
 function storedBox(config: Config): StoredRooms['box'] {

@@ -10,7 +10,7 @@ import {
 import { changeNamed } from './change.ts'
 import type { Command, Context } from './command.ts'
 import { print, printJson, say, table } from './output.ts'
-import { loadFor, withStore } from './settings.ts'
+import { loadFor, withChange, withStore } from './settings.ts'
 
 export const adminLink: Command = {
   name: 'admin link',
@@ -31,11 +31,19 @@ export const adminLink: Command = {
       account: flags.text('account'),
       minutes: flags.number('minutes'),
     })
-    const made = await withStore(context, async (admin) => {
-      const { account, path, expiresAt } = await createSignInLink(admin, input)
-      const address = await addressOf(context, await admin.store.deployment.address())
-      return { account, url: `${address}${path}`, expiresAt }
-    })
+    const made = await withChange(
+      context,
+      async (admin) => {
+        const { account, path, expiresAt } = await createSignInLink(admin, input)
+        const address = await addressOf(context, await admin.store.deployment.address())
+        return { account, url: `${address}${path}`, expiresAt }
+      },
+      ({ account, expiresAt }) => ({
+        action: 'createSignInLink',
+        target: { id: account },
+        detail: { expiresAt },
+      }),
+    )
     if (context.json) await printJson(made)
     else {
       say(`This link signs in to account ${made.account} once, until ${made.expiresAt}:`)
@@ -70,7 +78,11 @@ export const inviteCreate: Command = {
       groups: flags.text('groups')?.split(','),
       days: flags.number('days'),
     })
-    const made = await withStore(context, (admin) => createInvitation(admin, input))
+    const made = await withChange(
+      context,
+      (admin) => createInvitation(admin, input),
+      () => ({ action: 'createInvitation', detail: input }),
+    )
     if (context.json) await printJson(made)
     else {
       say(`Invitation ${made.id}, for one account, until ${made.expiresAt}. Its code:`)
@@ -112,5 +124,10 @@ export const inviteRevoke: Command = {
   summary: 'revoke an invitation that nobody has used',
   options: {},
   hints: { 'not_found id': '; `tollgate invite list` lists them' },
-  run: (context) => changeNamed(context, 'Invitation', 'revoked', revokeInvitation),
+  run: (context) =>
+    changeNamed(
+      context,
+      { action: 'revokeInvitation', kind: 'Invitation', done: 'revoked' },
+      revokeInvitation,
+    ),
 }

@@ -37,8 +37,10 @@ export const channelCreate: Command = {
     const [id = ''] = context.words
     const { createItem } = await import('../admin/stored-items.ts')
     const document = documentOf(context)
-    const changed = await withStoredRooms(context, (admin, rooms) =>
-      createItem(admin, rooms, 'channel', { ...document, id }),
+    const changed = await withStoredRooms(
+      context,
+      (admin, rooms) => createItem(admin, rooms, 'channel', { ...document, id }),
+      eventOf('createChannel'),
     )
     return show(context, changed, 'made')
   },
@@ -54,8 +56,10 @@ export const channelUpdate: Command = {
     const [id = ''] = context.words
     const { updateItem } = await import('../admin/stored-items.ts')
     const input = await readInput('changeItem', { id, changes: documentOf(context) })
-    const changed = await withStoredRooms(context, (admin, rooms) =>
-      updateItem(admin, rooms, 'channel', input),
+    const changed = await withStoredRooms(
+      context,
+      (admin, rooms) => updateItem(admin, rooms, 'channel', input),
+      eventOf('updateChannel'),
     )
     return show(context, changed, 'changed')
   },
@@ -70,12 +74,20 @@ export const channelDelete: Command = {
   async run(context) {
     const [id = ''] = context.words
     const { removeItem } = await import('../admin/stored-items.ts')
-    const changed = await withStoredRooms(context, (admin, rooms) =>
-      removeItem(admin, rooms, 'channel', { id }),
+    const changed = await withStoredRooms(
+      context,
+      (admin, rooms) => removeItem(admin, rooms, 'channel', { id }),
+      eventOf('deleteChannel'),
     )
     return show(context, changed, 'removed')
   },
 }
+
+const eventOf = (action: string) => (changed: Changed) => ({
+  action,
+  target: { id: changed.id },
+  detail: changed,
+})
 
 /** The channel's document from the flags, as the file would write it. */
 function documentOf({ flags, env }: Context): Readonly<Record<string, unknown>> {

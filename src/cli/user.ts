@@ -11,7 +11,7 @@ import {
 import { listPeople } from '../admin/people-list.ts'
 import { type Command, type Context, UsageError } from './command.ts'
 import { print, printJson, say, table } from './output.ts'
-import { withStore } from './settings.ts'
+import { withChange, withStore } from './settings.ts'
 
 const hints = { 'not_found id': '; `tollgate user list` lists them' }
 const ofOne = { words: ['ACCOUNT'], fields: { id: 'ACCOUNT' }, hints, options: {} }
@@ -85,23 +85,27 @@ export const userSuspend: Command = {
   ...ofOne,
   name: 'user suspend',
   summary: 'suspend an account: disable its keys within a second, end its sessions, refuse sign-in',
-  run: (context) => change(context, 'suspended', suspendPerson),
+  run: (context) => change(context, { action: 'suspendPerson', done: 'suspended' }, suspendPerson),
 }
 
 export const userResume: Command = {
   ...ofOne,
   name: 'user resume',
   summary: "end an account's suspension",
-  run: (context) => change(context, 'active again', resumePerson),
+  run: (context) => change(context, { action: 'resumePerson', done: 'active again' }, resumePerson),
 }
 
 async function change(
   context: Context,
-  done: string,
+  { action, done }: { readonly action: string; readonly done: string },
   work: typeof suspendPerson,
 ): Promise<undefined> {
   const input = await readInput('changePerson', { id: context.words[0] })
-  const person = await withStore(context, (admin) => work(admin, input))
+  const person = await withChange(
+    context,
+    (admin) => work(admin, input),
+    () => ({ action, target: { id: input.id } }),
+  )
   if (context.json) await printJson(person)
   else say(`Account ${person.id} is ${done}.`)
   return undefined
@@ -132,7 +136,12 @@ export const userGroups: Command = {
 
 async function update(context: Context, what: Readonly<Record<string, unknown>>) {
   const input = await readInput('updatePerson', { id: context.words[0], ...what })
-  const person = await withStore(context, (admin) => updatePerson(admin, input))
+  const { id, ...detail } = input
+  const person = await withChange(
+    context,
+    (admin) => updatePerson(admin, input),
+    () => ({ action: 'updatePerson', target: { id }, detail }),
+  )
   if (context.json) await printJson(person)
   else say(`Account ${person.id}: role ${person.role}, groups ${person.groups?.join(', ') ?? '*'}.`)
   return undefined
@@ -148,7 +157,11 @@ export const userDelete: Command = {
     const input = await readInput('changePerson', { id: context.words[0] })
     if (!context.flags.has('yes'))
       throw new UsageError('this cannot be undone: add --yes to confirm')
-    await withStore(context, (admin) => deletePerson(admin, input))
+    await withChange(
+      context,
+      (admin) => deletePerson(admin, input),
+      () => ({ action: 'deletePerson', target: { id: input.id } }),
+    )
     if (context.json) await printJson({ id: input.id, deleted: true })
     else say(`Account ${input.id} is deleted.`)
     return undefined

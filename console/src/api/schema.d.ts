@@ -813,7 +813,7 @@ export interface paths {
         };
         /**
          * List operator events, newest first
-         * @description An event is a change by an admin or by a management key that is bound to no account, or an operator’s viewing as another account (`viewAs`). `text` searches in all fields of an event. Callers: auditors, admins, and management keys that are bound to no account.
+         * @description An event is a change by an admin, by a management key that is bound to no account or by the command line, or an operator’s viewing as another account (`viewAs`). `text` searches in all fields of an event. Callers: auditors, admins, and management keys that are bound to no account.
          */
         readonly get: operations["listEvents"];
         readonly put?: never;

@@ -10,7 +10,7 @@ import { authenticateControl } from './authenticate.ts'
 import { showing, watchChanges } from './changes.ts'
 import { describe, securitySchemes } from './describe.ts'
 import { createDocuments } from './documents.ts'
-import { isNoted, madeBy, namedIn, note } from './events.ts'
+import { isNoted, madeByRoute, namedIn, note } from './events.ts'
 import { bodyText, ifMatchOf, judged, parseBody, queryOf } from './input.ts'
 import { ControlError, controlErrorOf, problemReply } from './problem.ts'
 import { repeatOf, runOnce } from './repeat.ts'
@@ -166,7 +166,7 @@ async function answerRoute(
     const reply = replyOf(route, answer)
     if (isUnsafe(route.method)) await services.refresh()
     if (noted) {
-      const target = { ...madeBy(answer), ...namedIn(asked.body, route), ...asked.params }
+      const target = { ...madeByRoute(answer), ...namedIn(asked.body, route), ...asked.params }
       const event = { ...asked, params: target, body: detail ?? asked.body }
       await note(route, event, changed ?? (await changes?.()) ?? null)
     }

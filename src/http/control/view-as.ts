@@ -1,9 +1,9 @@
 // Lets an operator view the control API as another account: reads what it reads, changes nothing, leaves an event.
 
+import { addEvent } from '../../admin/events.ts'
 import { AdminError } from '../../admin/use-case.ts'
 import type { ControlPrincipal } from '../../identity/principal.ts'
-import { isUnsafe, roleOf } from './access.ts'
-import { addEvent } from './events.ts'
+import { actorOf, isUnsafe, roleOf } from './access.ts'
 import { ControlError } from './problem.ts'
 import type { ControlRoute } from './route.ts'
 import type { ControlServices } from './services.ts'
@@ -90,7 +90,8 @@ async function noteViewing(
   if (noted.size > mostKept) noted.delete(noted.keys().next().value ?? '')
   try {
     const event = { action: 'viewAs', target: { id: account }, detail: {}, address, changes: null }
-    await addEvent(services.store, principal, event)
+    const by = { actor: actorOf(principal), role: roleOf(principal) }
+    await addEvent(services.store, { ...event, ...by })
   } catch (error) {
     noted.delete(name)
     throw error
