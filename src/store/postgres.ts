@@ -21,12 +21,29 @@ const migrationLock = 7_465_017
 const retryable = ['40P01', '40001']
 const mostAttempts = 10
 
+type Connected = Parameters<pg.Client['connect']>[0]
+
+/** pg leaves a connection open on which it cannot sign in, and the server closes it only after a minute. */
+class Client extends pg.Client {
+  override connect(): Promise<pg.Client>
+  override connect(done: Connected): void
+  override connect(done?: Connected): Promise<pg.Client> | undefined {
+    if (done === undefined) return super.connect()
+    super.connect((error: Error | null) => {
+      if (error) void this.end()
+      done(error as never, this)
+    })
+    return undefined
+  }
+}
+
 /**
  * Connects, and migrates the database to this version's schema. If the database cannot be reached, throws an error
  * whose message names the host and never the password.
  */
 export async function openPostgres(databaseUrl: string, migrationFolder?: string): Promise<Engine> {
   const pool = new pg.Pool({
+    Client,
     connectionString: databaseUrl,
     application_name: 'tollgate',
     max: connections,
@@ -104,6 +121,7 @@ async function withClient<Result>(
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
   const pool = new pg.Pool({
+    Client,
     connectionString: databaseUrl,
     application_name: 'tollgate',
     connectionTimeoutMillis: 5_000,

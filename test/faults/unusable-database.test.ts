@@ -25,6 +25,18 @@ test('a database that cannot be reached', async () => {
   })
 })
 
+test.each(postgresCases)('a password is missing, on $engine', async (postgres) => {
+  using directory = disposable()
+  const url = new URL(postgres.databaseUrl ?? '')
+  url.password = ''
+  const startedMs = performance.now()
+  const ended = await runCommand(['balance', 'ann'], directory.path, { DATABASE_URL: url.href })
+  expect(ended).toMatchObject({ code: 1, out: '' })
+  expect(ended.err).toContain('client password must be a string')
+  // The server closes a connection that does not sign in only after a minute.
+  expect(performance.now() - startedMs).toBeLessThan(30_000)
+})
+
 test('another currency than that of the data', async () => {
   using directory = disposable()
   writeFileSync(join(directory.path, 'c.yaml'), 'currency: EUR')
