@@ -1,6 +1,7 @@
 // Accounts as people: who they are, how they sign in, what they may do, and whether they are suspended or deleted.
 
 import type { Engine, Session, Value } from './engine.ts'
+import { forShare } from './leases.ts'
 import { walletOf } from './ledger.ts'
 import {
   type KeptFigures,
@@ -225,10 +226,11 @@ async function changing(
   }
 }
 
-/** Whether nothing more of the account's requests may be kept. */
+/** Whether nothing more of the account's requests may be kept: a deletion waits until the transaction has ended. */
 export async function isDeleted(session: Session, account: string): Promise<boolean> {
-  const sql = 'SELECT 1 FROM account WHERE id = ? AND deleted_at IS NOT NULL'
-  return (await session.query(sql, [account])).length > 0
+  const sql = `SELECT deleted_at AS "deletedAt" FROM account WHERE id = ?${forShare[session.kind]}`
+  const [found] = await session.query<{ readonly deletedAt: number | null }>(sql, [account])
+  return found !== undefined && found.deletedAt !== null
 }
 
 function endSessions(session: Session, account: string): Promise<number> {
