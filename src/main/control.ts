@@ -51,7 +51,7 @@ async function load(state: State, options: ControlOptions): Promise<LoadedContro
       import('./running.ts'),
     ],
   )
-  const store = storeOf(state)
+  const store = storeOf(state, options)
   const sessions = openSessions(state, store)
   const running = runningOf(state, store)
   const services = servicesOf(state, options, { store, sessions, running })
@@ -87,7 +87,9 @@ function servicesOf(
 }
 
 /** Calls to PostgreSQL wait for its connection and do not block this thread, as SQLite's would. */
-function storeOf(state: State): Store {
+function storeOf(state: State, { log }: Pick<ControlOptions, 'log'>): Store {
   if (state.store.engine === 'postgres') return state.store
-  return openStoreThread(state.current.config.dataDir)
+  return openStoreThread(state.current.config.dataDir, (error) =>
+    log.error({ err: error }, 'the thread of the control API’s store died; another is started'),
+  )
 }

@@ -13,11 +13,13 @@ import { openStoreThread } from './thread.ts'
 let dataDir: string
 let own: Store
 let apart: Store
+let died: Error[]
 
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'tollgate-thread-'))
   own = await openStore({ dataDir, databaseUrl: null })
-  apart = openStoreThread(dataDir)
+  died = []
+  apart = openStoreThread(dataDir, (error) => void died.push(error))
 })
 afterEach(async () => {
   await apart.close()
@@ -49,4 +51,19 @@ test('calls after the end are rejected as a store that is away', async () => {
   const failure = await apart.accounts.all().catch((error: unknown) => error)
   expect(failure).toBeInstanceOf(Error)
   expect(isStoreAway(failure)).toBe(true)
+})
+
+test('where the thread dies its calls are rejected as a store that is away, and the next ones work', async () => {
+  for (const times of [1, 2]) {
+    await apart.ping()
+    // No message can carry the result, so that the thread dies of an error that nothing handles.
+    const last = (apart.accounts as { valueOf(): unknown }).valueOf() as Promise<unknown>
+    const calls = [apart.accounts.all(), last]
+    const [other, own] = await Promise.allSettled(calls)
+    if (own?.status !== 'rejected') throw new Error('it did not die')
+    expect(isStoreAway(own.reason)).toBe(true)
+    if (other?.status === 'rejected') expect(isStoreAway(other.reason)).toBe(true)
+    expect(died).toHaveLength(times)
+    expect(await apart.accounts.ensure(`account-${times}`, 1)).toBe(true)
+  }
 })

@@ -38,13 +38,11 @@ interface Pending {
 
 /**
  * A store on SQLite, whose calls block their thread: reading many rows would delay requests. Has every method of a store
- * except those with function arguments (`audit.run`). `close` ends it; pending calls are rejected then, or when it dies.
+ * except those with function arguments (`audit.run`). `close` ends it, and rejects pending calls. If the thread dies,
+ * pending calls are rejected, `died` is called, and the next call starts another thread.
  */
-export function openStoreThread(dataDir: string): Store {
-  const worker = new Worker(moduleAt(new URL('./thread-main.ts', import.meta.url)), {
-    workerData: dataDir,
-  })
-  const link = new StoreLink(worker)
+export function openStoreThread(dataDir: string, died: (error: Error) => void): Store {
+  const link = new StoreLink(dataDir, died)
   const tables = new Map<string, unknown>()
   const tableOf = (table: string) =>
     new Proxy({}, { get: (_, method) => link.method(table, String(method)) })
@@ -66,20 +64,16 @@ export function openStoreThread(dataDir: string): Store {
 }
 
 class StoreLink {
-  readonly #worker: Worker
+  readonly #dataDir: string
+  readonly #died: (error: Error) => void
   readonly #pending = new Map<number, Pending>()
+  #worker: Worker | null = null
   #nextId = 1
-  #ended: Error | null = null
+  #closed = false
 
-  constructor(worker: Worker) {
-    this.#worker = worker
-    // The process may exit while no call is pending.
-    worker.unref()
-    worker.on('message', (reply: StoreReply) => this.#settle(reply))
-    worker.on('error', (error) =>
-      this.#end(error instanceof Error ? error : new Error(String(error))),
-    )
-    worker.on('exit', () => this.#end(new Error('The thread of the store has ended.')))
+  constructor(dataDir: string, died: (error: Error) => void) {
+    this.#dataDir = dataDir
+    this.#died = died
   }
 
   method(table: string, method: string) {
@@ -87,34 +81,59 @@ class StoreLink {
   }
 
   call(table: string | null, method: string, args: readonly unknown[]): Promise<unknown> {
-    if (this.#ended !== null) return Promise.reject(this.#ended)
+    if (this.#closed) return Promise.reject(new Error('The store is closed.'))
+    const worker = this.#started()
     const id = this.#nextId
     this.#nextId += 1
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject })
-      this.#worker.ref()
-      this.#worker.postMessage({ id, table, method, args } satisfies StoreCall)
+      worker.ref()
+      worker.postMessage({ id, table, method, args } satisfies StoreCall)
     })
   }
 
   async close(): Promise<void> {
-    if (this.#ended !== null) return
-    await this.call(null, 'close', [])
-    this.#end(new Error('The store is closed.'))
-    await this.#worker.terminate()
+    if (this.#closed) return
+    const worker = this.#worker
+    if (worker !== null) await this.call(null, 'close', [])
+    this.#closed = true
+    this.#reject(new Error('The store is closed.'))
+    await worker?.terminate()
+  }
+
+  #started(): Worker {
+    if (this.#worker !== null) return this.#worker
+    const worker = new Worker(moduleAt(new URL('./thread-main.ts', import.meta.url)), {
+      workerData: this.#dataDir,
+    })
+    this.#worker = worker
+    // The process may exit while no call is pending.
+    worker.unref()
+    worker.on('message', (reply: StoreReply) => this.#settle(reply))
+    worker.on('error', (cause) => this.#end(worker, cause))
+    worker.on('exit', () => this.#end(worker))
+    return worker
   }
 
   #settle(reply: StoreReply): void {
     const pending = this.#pending.get(reply.id)
     this.#pending.delete(reply.id)
-    if (this.#pending.size === 0) this.#worker.unref()
+    if (this.#pending.size === 0) this.#worker?.unref()
     if ('result' in reply) pending?.resolve(reply.result)
     else pending?.reject(errorOf(reply.failure))
   }
 
-  #end(error: Error): void {
-    this.#ended ??= error
-    for (const { reject } of this.#pending.values()) reject(this.#ended)
+  /** A thread that dies of an error also exits. */
+  #end(worker: Worker, cause?: unknown): void {
+    if (this.#closed || this.#worker !== worker) return
+    this.#worker = null
+    const error = new Error('The thread of the store has ended.', { cause })
+    this.#reject(error)
+    this.#died(error)
+  }
+
+  #reject(error: Error): void {
+    for (const { reject } of this.#pending.values()) reject(error)
     this.#pending.clear()
   }
 }
