@@ -17,5 +17,7 @@ export default defineConfig({
       exclude: ['<rootDir>/src/pages/**'],
     },
   ],
+  // package.json says where this is.
+  runtimeConfigModule: { Trans: ['#trans', 'Trans'] },
   format: formatter({ lineNumbers: false, origins: false }),
 })

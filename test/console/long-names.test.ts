@@ -161,6 +161,51 @@ if (hasBrowser) {
       await page.close()
     },
   )
+  test('a name that looks like a tag of a text is shown whole', async () => {
+    const page = await stage.open('/keys')
+    const name = '<b>prod</b> & <0/>'
+    const { id } = (await post(page, '/api/keys', { name, group: 'default' })) as { id: string }
+    await page.goto(`${stage.server.url}/console/keys?open=${id}`)
+    await page.getByRole('complementary').getByRole('button', { name: 'Delete' }).click()
+    const title = page.getByRole('dialog').getByRole('heading')
+    await title.waitFor()
+    expect(await title.textContent()).toBe(`Delete ${name}`)
+    await page.close()
+  })
+  test('the group of new accounts keeps its name beside its mark', async () => {
+    const page = await stage.open('/admin/groups')
+    await page.setViewportSize({ width: 1280, height: 900 })
+    const name = page.getByRole('cell').getByText('default', { exact: true })
+    const { width = 0 } = (await name.boundingBox()) ?? {}
+    expect(width).toBeGreaterThan(30)
+    await page.close()
+  })
+  test('sums of keys and amounts of orders are whole where they are large', async () => {
+    const page = await stage.open('/', { width: 1024 })
+    await page.setViewportSize({ width: 768, height: 900 })
+    await page.route('**/api/keys/summary*', async (route) => {
+      const response = await route.fetch()
+      const sum = { requests: 9_999_999, chargeNano: '123456789012345678' }
+      await route.fulfill({
+        response,
+        json: { ...(await response.json()), today: sum, month: sum },
+      })
+    })
+    await page.goto(`${stage.server.url}/console/keys`)
+    const sum = page.getByText('$123,456,789.01').last()
+    await sum.waitFor()
+    const list = page.locator('dl', { has: sum })
+    expect(await list.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0)
+    await page.route('**/api/orders?*', async (route) => {
+      const response = await route.fetch()
+      const { items, ...rest } = (await response.json()) as { items: readonly object[] }
+      const large = items.map((item) => ({ ...item, amount: '1234567.50' }))
+      await route.fulfill({ response, json: { ...rest, items: large } })
+    })
+    await page.goto(`${stage.server.url}/console/billing/orders`)
+    await page.getByText('1,234,567.50 USD').first().waitFor()
+    await page.close()
+  })
   test('the name of a first key has its place beside a long name of a group', async () => {
     const page = await stage.open('/get-started')
     await page.getByLabel('Group').selectOption(named('group'))
