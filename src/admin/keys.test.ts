@@ -77,6 +77,21 @@ onEachEngine('keys', (start) => {
   })
 })
 
+onEachEngine('keys asked for by id', (start) => {
+  test('are found among the others, and only within the account', async () => {
+    const { store } = await start()
+    const admin = adminOf(store)
+    const mine = await createKey(admin, input)
+    await createKey(admin, input)
+    const other = await createKey(admin, { ...input, account: 'bob' })
+    const ids = [other.id, 'key_none', mine.id, mine.id]
+    const found = async (account?: string) =>
+      (await listKeys(admin, { ids, account })).items.map(({ id }) => id).sort()
+    expect(await found()).toEqual([mine.id, other.id].sort())
+    expect(await found('bob')).toEqual([other.id])
+  })
+})
+
 onEachEngine('keys of an account that is gone', (start) => {
   test('none can be created, since it would not work', async () => {
     const { store } = await start()

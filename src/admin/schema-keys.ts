@@ -96,6 +96,7 @@ const revision = z
  */
 const one = { id: text, owner: text.optional(), revision }
 const aDay = 86_400
+const mostIds = 200
 const showCostText = 'Whether replies contain their cost unless the request says otherwise'
 
 const scope = z.enum(['read', 'write'], 'expected one of read, write')
@@ -124,6 +125,13 @@ export const keyInputs = {
   }),
   listKeys: z.strictObject({
     account: text.optional().describe(someAccount),
+    ids: z
+      .string()
+      .max(16_384)
+      .transform((value) => value.split(','))
+      .pipe(z.array(z.string()).max(mostIds, `expected at most ${mostIds} ids`))
+      .optional()
+      .describe(`Only these keys, by id, at most ${mostIds}, separated by commas`),
     group: text.optional().describe('Only keys of this group'),
     status: z
       .enum(['active', 'disabled', 'expired'], 'expected one of active, disabled, expired')

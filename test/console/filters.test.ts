@@ -16,6 +16,7 @@ if (hasBrowser) {
   })
   test('on paper, pages name their range and what they are filtered by', printsChoices)
   test('a key that is not listed is found by its name', findsKey)
+  test('a key has its name in statistics, however many others there are', namesKey)
 }
 
 const span = 'since=2026-11-01T00:00:00Z&until=2026-11-02T12:30:00Z'
@@ -73,5 +74,20 @@ async function findsKey(): Promise<void> {
     await chosen.waitFor()
     expect(await chosen.isVisible()).toBe(true)
   }
+  await page.close()
+}
+
+async function namesKey(): Promise<void> {
+  const page = await stage.open('/settings')
+  // As if the key stood behind thousands of others in the list.
+  await page.route(
+    (url) => url.pathname === '/api/keys' && !url.searchParams.has('ids'),
+    (route) => route.fulfill({ json: { items: [], next: null } }),
+  )
+  for (const path of ['/', '/usage?by=key']) {
+    await page.goto(`${stage.server.url}/console${path}`)
+    await page.getByText('first', { exact: true }).first().waitFor()
+  }
+  expect(await page.getByText('first', { exact: true }).count()).toBeGreaterThan(0)
   await page.close()
 }

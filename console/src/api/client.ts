@@ -136,18 +136,17 @@ type Lists = {
     : never
 }[Get]
 
-/** As `read`, with the items of every page of a list; `mostPages` bounds a list that may be very long. */
+/** As `read`, with the items of every page of a list. */
 export function readAll<Path extends Lists>(
   path: Path,
   query: Partial<Omit<QueryOf<Path>, 'limit' | 'cursor'>> = {},
-  mostPages = Number.POSITIVE_INFINITY,
 ) {
   return {
     queryKey: [path, 'all', query] as const,
     async queryFn({ signal }: { signal: AbortSignal }) {
       const items: ItemOf<Path>[] = []
       let cursor: string | undefined
-      for (let page = 0; page < mostPages; page += 1) {
+      for (;;) {
         const params = { query: { ...query, limit: mostOnPage, cursor } }
         const reply: unknown = await ask('get', path, { params }, signal)
         const { items: more, next } = reply as ListOf<Path>

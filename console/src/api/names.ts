@@ -1,29 +1,47 @@
 // Names of keys, since statistics only contain their ids, and keys by their name.
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useDeferredValue, useMemo, useState } from 'react'
+import { useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useAccount } from '../app/account-scope.tsx'
 import { shortId } from '../format.ts'
-import { read, readAll } from './client.ts'
+import { get, read } from './client.ts'
 
-/** Most pages of keys, those used last first. */
-const mostPages = 10
+/** As many ids as the API takes at once. */
+const mostAtOnce = 200
 
-/** The name of a key; its id if the key is gone or there are too many. */
+/** The name of a key; its id if the key is gone, or until its name is known. */
 export function useKeyName(): (id: string) => string {
-  const account = useAccount()
+  const [ids, setIds] = useState<readonly string[]>([])
+  const asked = useRef(new Set<string>())
   const { data } = useQuery({
-    ...readAll(
-      '/api/keys',
-      { sort: 'lastUsed', playground: 'with', ...(account !== undefined && { account }) },
-      mostPages,
-    ),
+    queryKey: ['/api/keys', 'names', ids],
+    queryFn: ({ signal }) => namesOf(ids, signal),
+    enabled: ids.length > 0,
+    placeholderData: keepPreviousData,
     staleTime: 60_000,
   })
-  return useMemo(() => {
-    const names = new Map(data?.items.map(({ id, name }) => [id, name]))
-    return (id: string) => names.get(id) ?? shortId(id)
-  }, [data])
+  return useMemo(
+    () => (id: string) => {
+      if (!asked.current.has(id)) {
+        asked.current.add(id)
+        // Names are needed while something is drawn; they are asked for together after that.
+        queueMicrotask(() => setIds([...asked.current]))
+      }
+      return data?.get(id) ?? shortId(id)
+    },
+    [data],
+  )
+}
+
+async function namesOf(ids: readonly string[], signal: AbortSignal) {
+  const names = new Map<string, string>()
+  for (let first = 0; first < ids.length; first += mostAtOnce) {
+    const some = ids.slice(first, first + mostAtOnce).join()
+    const query = { ids: some, playground: 'with' } as const
+    const { items } = await get('/api/keys', { params: { query } }, signal)
+    for (const { id, name } of items) names.set(id, name)
+  }
+  return names
 }
 
 /** Keys by a part of their name or their last characters, for a filter that cannot list all. */

@@ -9400,6 +9400,8 @@ export interface operations {
             readonly query?: {
                 /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
+                /** @description Only these keys, by id, at most 200, separated by commas */
+                readonly ids?: string;
                 /** @description Only keys of this group */
                 readonly group?: string;
                 /** @description Only keys with this status */
