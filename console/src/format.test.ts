@@ -10,6 +10,7 @@ import {
   isAmount,
   nanoOfUnits,
   percent,
+  providerAmount,
   rateText,
   shortCount,
   shortDuration,
@@ -120,4 +121,10 @@ test('an amount lies within its bounds and is written in plain digits', () => {
     false,
   ])
   expect(decimalText('9999999.99', 'en')).toBe('9,999,999.99')
+})
+
+test('an amount at a provider is grouped and keeps its decimals', () => {
+  expect(providerAmount('2391.50', 'en')).toBe('2,391.50')
+  expect(providerAmount('99999999.99', 'zh-CN')).toBe('99,999,999.99')
+  expect(providerAmount('500', 'en')).toBe('500')
 })

@@ -257,6 +257,12 @@ export function isAmount(text: string, bounds: AmountBounds): boolean {
   return value > least || bounds.isAboveLeast !== true
 }
 
+/** An amount at a provider, given as plain digits, with all its decimals: `1,234.50`. */
+export function providerAmount(amount: string, locale: string): string {
+  const [whole = '', ...fraction] = amount.split('.')
+  return [wholeNumbers(locale).format(BigInt(whole)), ...fraction].join('.')
+}
+
 /** A decimal given as plain digits, grouped as in the language: `1,234.5`. */
 export function decimalText(units: string, locale: string): string {
   return decimals(locale, '9').format(Number(units))

@@ -9,6 +9,7 @@ import {
   duration,
   exactMoney,
   percent,
+  providerAmount,
   relativeTime,
   shortCount,
   shortId,
@@ -42,6 +43,23 @@ export function Money({ nano, currency, exact = false, down = false, brief = fal
   return (
     <span className="tabular whitespace-nowrap" title={whole}>
       {written()}
+    </span>
+  )
+}
+
+/** What a payment provider asks or pays: `1,234.50 CNY`. */
+export function ProviderMoney({
+  amount,
+  currency,
+}: {
+  /** In units, as the API gives it. */
+  readonly amount: string
+  readonly currency: string
+}) {
+  const { i18n } = useLingui()
+  return (
+    <span className="tabular whitespace-nowrap">
+      {providerAmount(amount, i18n.locale)} {currency}
     </span>
   )
 }

@@ -12,8 +12,9 @@ export const columns: readonly Column<GroupRow>[] = [
     isLong: true,
     header: <Trans>Group</Trans>,
     cell: ({ item, use }) => (
-      <span className="flex items-center gap-2">
-        <span className="min-w-0 truncate font-medium" title={item.id}>
+      // Where there is no room beside the name, the badge is in a second line, which is not shown.
+      <span className="flex h-[1lh] flex-wrap items-center gap-x-2 overflow-hidden">
+        <span className="max-w-full min-w-0 truncate font-medium" title={item.id}>
           {item.id}
         </span>
         {use?.isDefault && (
@@ -44,7 +45,7 @@ export const columns: readonly Column<GroupRow>[] = [
   },
   {
     id: 'people',
-    from: 1280,
+    from: 1440,
     header: <Trans>Named by accounts</Trans>,
     align: 'right',
     cell: ({ use }) => (use === undefined ? <None /> : <Count value={use.people} />),

@@ -44,7 +44,7 @@ function Figures({
   readonly values: readonly ReactNode[]
 }) {
   return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-border bg-border md:grid-cols-5">
+    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-border bg-border md:grid-cols-[1fr_1fr_1fr_auto_auto]">
       <Figure label={<Trans>Active</Trans>} value={active} />
       <Figure label={<Trans>Disabled</Trans>} value={disabled} />
       <Figure label={<Trans>Expired</Trans>} value={expired} />

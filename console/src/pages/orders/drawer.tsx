@@ -12,7 +12,7 @@ import { useMethodName } from '../../ui/method-name.ts'
 import { ProviderName } from '../../ui/provider-name.tsx'
 import { ReceiptLink } from '../../ui/receipt-link.tsx'
 import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
-import { Id, Money, Time } from '../../ui/values.tsx'
+import { Id, Money, ProviderMoney, Time } from '../../ui/values.tsx'
 import { RefundDialog } from './refund.tsx'
 import { OrderFlag, OrderState, useEventName } from './words.tsx'
 
@@ -71,7 +71,7 @@ function Facts({ order }: { readonly order: Order }) {
       )}
       <Fact name={<Trans>Account</Trans>}>{order.account}</Fact>
       <Fact name={<Trans>Amount</Trans>}>
-        {order.amount} {order.currency}
+        <ProviderMoney amount={order.amount} currency={order.currency} />
       </Fact>
       <Fact name={<Trans>Credit ordered</Trans>}>
         <Money exact nano={order.creditNano} currency={currency} />
@@ -204,9 +204,7 @@ function Payments({ order }: { readonly order: Order }) {
                 Trade number <Id value={id} whole />
               </Trans>
             </span>
-            <span className="tabular">
-              {amount} {order.currency}
-            </span>
+            <ProviderMoney amount={amount} currency={order.currency} />
             <span className="basis-full text-label font-normal text-text-3">
               <Time at={at} />
             </span>

@@ -14,7 +14,7 @@ import { Card, Page } from '../../ui/page.tsx'
 import { ProviderName } from '../../ui/provider-name.tsx'
 import { Below, Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
-import { Id, None, Time } from '../../ui/values.tsx'
+import { Id, None, ProviderMoney, Time } from '../../ui/values.tsx'
 import { BillCard } from './bill.tsx'
 import { CallbacksCard } from './callbacks.tsx'
 import { CheckNow } from './check-now.tsx'
@@ -196,11 +196,7 @@ const ownColumns: readonly Column<Order>[] = [
     id: 'amount',
     header: <Trans>Amount</Trans>,
     align: 'right',
-    cell: ({ amount, currency }) => (
-      <span className="tabular whitespace-nowrap">
-        {amount} {currency}
-      </span>
-    ),
+    cell: ({ amount, currency }) => <ProviderMoney amount={amount} currency={currency} />,
   },
   {
     id: 'flag',
@@ -246,9 +242,7 @@ function cardOf(order: Order) {
     title: (
       <>
         <OrderState order={order} />
-        <span className="tabular">
-          {order.amount} {order.currency}
-        </span>
+        <ProviderMoney amount={order.amount} currency={order.currency} />
       </>
     ),
     facts: [

@@ -36,10 +36,10 @@ const tones: Readonly<Record<Order['state'], 'ok' | 'warning' | 'off'>> = {
 export function OrderState({ order }: { readonly order: Pick<Order, 'state' | 'mode'> }) {
   const names = useStateNames()
   return (
-    <span className="inline-flex items-center gap-2">
+    <span className="inline-flex max-w-full items-center gap-2 align-bottom">
       <Status tone={tones[order.state]}>{names[order.state]}</Status>
       {order.mode === 'play' && (
-        <span className="text-label font-normal text-text-3">
+        <span className="min-w-0 truncate text-label font-normal text-text-3">
           <Trans>play money</Trans>
         </span>
       )}

@@ -12,7 +12,7 @@ import { useMethodName } from '../../ui/method-name.ts'
 import { Card } from '../../ui/page.tsx'
 import { useProviderName } from '../../ui/provider-name.tsx'
 import { ProblemLine } from '../../ui/state.tsx'
-import { Money } from '../../ui/values.tsx'
+import { Money, ProviderMoney } from '../../ui/values.tsx'
 import { Buys } from './buys.tsx'
 import { fittingMethods, isPhone } from './methods.ts'
 
@@ -91,7 +91,7 @@ function Presets({ offer, provider, amount, onChange }: AmountProps) {
             onChange={() => onChange({ amount: preset.amount })}
           />
           <span className="tabular text-section">
-            {preset.amount} {provider.currency}
+            <ProviderMoney amount={preset.amount} currency={provider.currency} />
           </span>
           {BigInt(preset.bonusNano) > 0n && (
             <span className="text-label font-normal text-success">

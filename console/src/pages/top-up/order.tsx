@@ -11,7 +11,7 @@ import { Card } from '../../ui/page.tsx'
 import { useProviderName } from '../../ui/provider-name.tsx'
 import { ReceiptLink } from '../../ui/receipt-link.tsx'
 import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
-import { Id, Money } from '../../ui/values.tsx'
+import { Id, Money, ProviderMoney } from '../../ui/values.tsx'
 import { Countdown } from './countdown.tsx'
 import { type Order, useOrder } from './follow-order.ts'
 import { PayInWeChat } from './pay-in-wechat.tsx'
@@ -51,7 +51,7 @@ function Head({ order }: { readonly order: Order }) {
   return (
     <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
       <h2 className="text-title">
-        {order.amount} {order.currency}
+        <ProviderMoney amount={order.amount} currency={order.currency} />
       </h2>
       <span className="text-text-2">{nameOf(order.provider)}</span>
       <span className="basis-full text-label font-normal text-text-3">
