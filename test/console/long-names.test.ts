@@ -40,7 +40,7 @@ async function post(page: Page, path: string, body: object): Promise<unknown> {
 async function makeNames(): Promise<void> {
   const page = await stage.open('/')
   const prices = { input: '1', output: '1' }
-  await post(page, '/api/groups', { id: named('group'), models: ['*'] })
+  await post(page, '/api/groups', { id: named('group'), models: ['*'], multiplier: '1234.567891' })
   const channel = { id: named('channel'), vendor: 'sandbox', models: { [model]: 'sandbox/chat' } }
   await post(page, '/api/channels', channel)
   await post(page, '/api/prices', { model, prices, source: named('source'), allowLarge: true })
@@ -173,11 +173,19 @@ if (hasBrowser) {
     await page.close()
   })
   test('the group of new accounts keeps its name beside its mark', async () => {
-    const page = await stage.open('/admin/groups')
+    const page = await stage.open('/')
     await page.setViewportSize({ width: 1280, height: 900 })
+    await page.route('**/api/groups/uses', async (route) => {
+      const response = await route.fetch()
+      const { items, ...rest } = (await response.json()) as { items: readonly object[] }
+      const figures = { keys: 1_234_567, chargeNano: '123456789000000000' }
+      const busy = items.map((item) => ({ ...item, ...figures }))
+      await route.fulfill({ response, json: { ...rest, items: busy } })
+    })
+    await page.goto(`${stage.server.url}/console/admin/groups`)
+    await page.getByText('$123,456,789.00').first().waitFor()
     const name = page.getByRole('cell').getByText('default', { exact: true })
-    const { width = 0 } = (await name.boundingBox()) ?? {}
-    expect(width).toBeGreaterThan(30)
+    expect(await name.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0)
     await page.close()
   })
   test('sums of keys and amounts of orders are whole where they are large', async () => {
