@@ -20,6 +20,7 @@ if (hasBrowser) {
   test('keys are found by what the address says, sorted, and stopped together', finds)
   test('a management key is made, and deleted by its menu', manages)
   test('in Chinese, dark and narrow it is the same page without a fault', narrow)
+  test('many keys load as one scrolls, and the focus follows J and K', scrolls)
 }
 
 async function created(page: Page, name: string): Promise<string> {
@@ -235,5 +236,39 @@ async function narrow() {
   expect(wide).toBe(390)
   // The failures that this file causes are in the browser's log.
   expect(stage.faults().filter((text) => !text.includes('Failed to load resource'))).toEqual([])
+  await page.close()
+}
+
+async function scrolls() {
+  const page = await stage.open('/keys?sort=name&order=asc')
+  await page.evaluate(async () => {
+    const headers = { 'content-type': 'application/json' }
+    for (let place = 100; place < 260; place += 1) {
+      const body = JSON.stringify({ name: `many ${place}`, group: 'default' })
+      await fetch('/api/keys', { method: 'POST', headers, body })
+    }
+  })
+  await page.goto(`${stage.server.url}/console/keys?sort=name&order=asc&search=many`)
+  const list = page.getByRole('region', { name: 'Keys' })
+  const row = (name: string) => list.getByRole('row', { name: new RegExp(`many ${name}`) })
+  await row('100').waitFor()
+  await list.focus()
+  await page.waitForFunction(() => {
+    const region = document.querySelector('[role="region"][aria-label="Keys"]')
+    region?.scrollTo(0, region.scrollHeight)
+    return region?.textContent?.includes('many 259')
+  })
+  await list.evaluate((region) => region.scrollTo(0, 0))
+  await row('100').click()
+  const drawer = page.getByRole('complementary')
+  for (const name of ['many 101', 'many 102', 'many 103']) {
+    await drawer.getByRole('heading', { name: /many/ }).first().waitFor()
+    await page.keyboard.press('j')
+    await drawer.getByText(name).first().waitFor()
+  }
+  await page.keyboard.press('Escape')
+  await drawer.waitFor({ state: 'hidden' })
+  const focused = await page.evaluate(() => document.activeElement?.textContent ?? '')
+  expect(focused).toContain('many 103')
   await page.close()
 }

@@ -16,6 +16,7 @@ import { Button } from './button.tsx'
 import { useColumnChoice } from './columns.tsx'
 import { Icon } from './icon.tsx'
 import { type ColumnWidth, useIsPhone } from './media.ts'
+import { useRowFocus } from './use-row-focus.ts'
 
 export interface Column<Row> {
   readonly id: string
@@ -139,8 +140,9 @@ function useShown<Row extends RowData>({ id, columns, rows, rowId }: TableProps<
 }
 
 /** The rows that are drawn, from the `first` on, and the height of those before and after; asks for more near the end. */
-function useSeen<Row extends RowData>({ rows, height, more }: TableProps<Row>) {
+function useSeen<Row extends RowData>({ rows, height, more, openId }: TableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null)
+  useRowFocus(scroller, openId)
   const isVirtual = height !== undefined && rows.length > tall
   const virtualizer = useVirtualizer({
     count: rows.length,

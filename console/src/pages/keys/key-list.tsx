@@ -19,7 +19,7 @@ import { type Key, KeyStatus, keyColumns } from './key-columns.tsx'
 
 const KeyDrawer = later(() => import('./key-drawer.tsx'))
 
-const pageSize = 50
+const pageSize = 100
 
 /** The query of the address, page by page. */
 function useKeys() {
@@ -51,7 +51,7 @@ export function KeyList({ mayChange }: { readonly mayChange: boolean }) {
   const { operator } = roleOf(useMe())
   const columns = useMemo(() => keyColumns(operator && account === undefined), [operator, account])
   const query = useKeys()
-  const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
+  const rows = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data])
   const ids = rows.map(({ id }) => id)
   const show = (id: string | undefined, ignoreBlocker = false) =>
     void navigate({ search: (now) => ({ ...now, open: id }), ignoreBlocker })
@@ -121,6 +121,7 @@ function KeyTable({ columns, rows, more, mayChange, onOpen }: KeyTableProps) {
         onSort={sortBy}
         onOpen={({ id }) => onOpen(id)}
         openId={open}
+        height="75vh"
         {...(mayChange && { selection: { ids: chosen, onChange: setChosen } })}
         empty={<NoKeys isFiltered={isFiltered} />}
         more={more}
