@@ -239,7 +239,7 @@ function Uses({ use }: { readonly use: Use }) {
           {use.channels.length === 0 ? (
             <Trans>no channel: its requests are refused</Trans>
           ) : (
-            use.channels.join(', ')
+            <Names names={use.channels} />
           )}
         </dd>
         <dt className="text-text-2">
@@ -248,5 +248,17 @@ function Uses({ use }: { readonly use: Use }) {
         <dd>{use.isDefault ? <Trans>get this group</Trans> : <Trans>get another group</Trans>}</dd>
       </dl>
     </section>
+  )
+}
+
+/** Hundreds of names scroll in a part of their own, so that what stands below stays near. */
+function Names({ names }: { readonly names: readonly string[] }) {
+  const { t } = useLingui()
+  const text = names.join(', ')
+  if (text.length < 500) return text
+  return (
+    <div role="region" aria-label={t`Served by`} tabIndex={0} className="max-h-40 overflow-y-auto">
+      {text}
+    </div>
   )
 }
