@@ -34,7 +34,7 @@ export function Page({ title, purpose, actions, filters, children }: PageProps) 
     <main
       id="content"
       tabIndex={-1}
-      className="mx-auto w-full max-w-[1280px] px-4 pt-5 pb-12 outline-none md:px-6"
+      className="mx-auto w-full max-w-[1280px] px-4 min-[1800px]:max-w-[1440px] pt-5 pb-12 outline-none md:px-6"
     >
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
         {/* A long purpose takes a second line before the actions do. */}
