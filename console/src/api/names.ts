@@ -9,17 +9,18 @@ import { get, read } from './client.ts'
 /** As many ids as the API takes at once. */
 const mostAtOnce = 200
 
-/** The name of a key; its id if the key is gone, or until its name is known. */
+/** The name of a key; its id if the key is gone, `…` until that is known. */
 export function useKeyName(): (id: string) => string {
   const [ids, setIds] = useState<readonly string[]>([])
   const asked = useRef(new Set<string>())
-  const { data } = useQuery({
+  const { data, isError, isPlaceholderData } = useQuery({
     queryKey: ['/api/keys', 'names', ids],
     queryFn: ({ signal }) => namesOf(ids, signal),
     enabled: ids.length > 0,
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   })
+  const isKnown = isError || (data !== undefined && !isPlaceholderData)
   return useMemo(
     () => (id: string) => {
       if (!asked.current.has(id)) {
@@ -27,9 +28,9 @@ export function useKeyName(): (id: string) => string {
         // Names are needed while something is drawn; they are asked for together after that.
         queueMicrotask(() => setIds([...asked.current]))
       }
-      return data?.get(id) ?? shortId(id)
+      return data?.get(id) ?? (isKnown ? shortId(id) : '…')
     },
-    [data],
+    [data, isKnown],
   )
 }
 
