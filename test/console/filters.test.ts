@@ -79,6 +79,11 @@ async function findsKey(): Promise<void> {
 
 async function namesKey(): Promise<void> {
   const page = await stage.open('/settings')
+  const limits: (string | null)[] = []
+  page.on('request', (request) => {
+    const { searchParams } = new URL(request.url())
+    if (searchParams.has('ids')) limits.push(searchParams.get('limit'))
+  })
   // As if the key stood behind thousands of others in the list.
   await page.route(
     (url) => url.pathname === '/api/keys' && !url.searchParams.has('ids'),
@@ -89,5 +94,7 @@ async function namesKey(): Promise<void> {
     await page.getByText('first', { exact: true }).first().waitFor()
   }
   expect(await page.getByText('first', { exact: true }).count()).toBeGreaterThan(0)
+  // All that are asked for at once come in one page.
+  expect(new Set(limits)).toEqual(new Set(['200']))
   await page.close()
 }

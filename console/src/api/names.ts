@@ -38,7 +38,7 @@ async function namesOf(ids: readonly string[], signal: AbortSignal) {
   const names = new Map<string, string>()
   for (let first = 0; first < ids.length; first += mostAtOnce) {
     const some = ids.slice(first, first + mostAtOnce).join()
-    const query = { ids: some, playground: 'with' } as const
+    const query = { ids: some, playground: 'with', limit: mostAtOnce } as const
     const { items } = await get('/api/keys', { params: { query } }, signal)
     for (const { id, name } of items) names.set(id, name)
   }
