@@ -292,13 +292,26 @@ export async function cancelOrder(
   return showOrderView(admin, order.id)
 }
 
+/** The provider of the other mode cannot be asked, so a refund there would never end. */
+async function findOfMode(
+  admin: AdminContext,
+  mode: PaymentMode,
+  id: string,
+): Promise<PaymentOrder> {
+  const order = await find(admin, { id, owner: undefined })
+  if (order.mode === mode) return order
+  const [its, ours] = order.mode === 'play' ? ['play', 'real'] : ['real', 'play']
+  const message = `the order was paid in ${its} money, and this deployment takes ${ours} money now`
+  throw new AdminError('conflict', 'id', message)
+}
+
 /** Takes the money from the wallet and has the provider refund it, once for each `refund` id. */
 export async function refundOrder(
   admin: AdminContext,
-  { payments, settings }: OrderDesk,
+  { payments, settings, mode }: OrderDesk,
   input: Input<'refundOrder'>,
 ) {
-  const order = await find(admin, { id: input.id, owner: undefined })
+  const order = await findOfMode(admin, mode, input.id)
   const { store, actor, nowMs } = admin
   const amountMinor = input.amount === undefined ? order.amountMinor : parseMinor(input.amount)
   if (!amountMinor) throw new AdminError('invalid', 'amount', 'expected more than 0')
@@ -361,10 +374,10 @@ function notRefunded(
 /** What a refund of that amount would take from the wallet; nothing is begun. Throws AdminError. */
 export async function planRefund(
   admin: AdminContext,
-  { settings }: OrderDesk,
+  { settings, mode }: OrderDesk,
   { id, amount }: Input<'planRefund'>,
 ) {
-  const order = await find(admin, { id, owner: undefined })
+  const order = await findOfMode(admin, mode, id)
   const amountMinor = parseMinor(amount)
   if (!amountMinor) throw new AdminError('invalid', 'amount', 'expected more than 0')
   const spending = bonusSpending(settings)

@@ -10,6 +10,7 @@ import { type BillRow, BillUnreadable, billAmount, type Cells, tableOf, unzip } 
 import { chinaTime, readChinaTime } from './china-time.ts'
 import { needKey } from './keys.ts'
 import {
+  CallerRefused,
   type Instructions,
   type Notified,
   NotVerified,
@@ -18,6 +19,7 @@ import {
   ProviderRefused,
   type Send,
   type StartDetails,
+  undecided,
 } from './provider.ts'
 
 type Settings = NonNullable<PaymentSettings['alipay']>
@@ -77,7 +79,7 @@ class Alipay implements Provider {
     const reason = `${code}: ${String(answer['sub_msg'] ?? answer['msg'])}`
     // Alipay does not know the outcome itself then, and wants the same call again.
     if (answer['code'] === '20000' || code.endsWith('SYSTEM_ERROR')) throw new Error(reason)
-    throw new ProviderRefused(reason)
+    throw answer['code'] === '40004' ? new ProviderRefused(reason) : new CallerRefused(reason)
   }
 
   async start(order: PaymentOrder, details: StartDetails): Promise<Instructions> {
@@ -133,14 +135,19 @@ class Alipay implements Provider {
     }
   }
 
+  /** A query answers without `refund_status` where there is no such refund, or it failed. */
   async refund(refund: Refund): Promise<'done' | 'pending'> {
+    const named = { tradeNo: refund.transactionId, outRequestNo: refund.id }
+    const query = this.#call('alipay.trade.fastpay.refund.query', named)
+    const made = await query.catch(undecided('Alipay does not say whether the refund is made'))
+    if (made['refund_status'] === 'REFUND_SUCCESS') return 'done'
     const reply = await this.#call('alipay.trade.refund', {
-      tradeNo: refund.transactionId,
+      ...named,
       refundAmount: minorText(refund.amountMinor),
       refundReason: refund.reason.slice(0, 256),
-      outRequestNo: refund.id,
     })
-    return reply['fund_change'] === 'N' && reply['refund_fee'] === undefined ? 'pending' : 'done'
+    // Otherwise the money has not moved by this call, and the next query decides.
+    return reply['fund_change'] === 'Y' ? 'done' : 'pending'
   }
 
   async bill(day: string): Promise<readonly BillRow[]> {

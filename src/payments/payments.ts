@@ -16,6 +16,7 @@ import { bonusOf } from './bonus.ts'
 import { bonusSpending } from './bonus-spending.ts'
 import {
   type Acknowledgement,
+  CallerRefused,
   type Notified,
   NotVerified,
   type Provider,
@@ -86,6 +87,8 @@ class ProviderPayments implements Payments {
   readonly #open: ReturnType<typeof openers>
   readonly #opened = new Map<PaymentProvider, Promise<Provider>>()
   readonly #notedAt = new Map<string, number>()
+  /** Where the next sweep continues, so that refunds that stay pending do not keep later ones from being asked for. */
+  #askedRefund: Refund | null = null
 
   constructor(options: PaymentsOptions) {
     this.#options = options
@@ -222,6 +225,9 @@ class ProviderPayments implements Payments {
     // An order in play money cannot be paid in live mode, nor the reverse.
     if (order.mode !== this.#options.mode)
       return this.#options.store.paymentOrders.end(order.id, how, Date.now())
+    // A provider that was removed cannot be asked; should it come back, a late payment is still credited.
+    if (this.#provider(order.provider) === null)
+      return this.#options.store.paymentOrders.end(order.id, how, Date.now())
     if ((await this.check(order)) !== null) return false
     const provider = await this.#needed(order.provider)
     try {
@@ -243,7 +249,8 @@ class ProviderPayments implements Payments {
       const how = await (await this.#needed(order.provider)).refund(asked, order)
       if (how === 'done') await store.refunds.end(asked.id, 'done', null, Date.now())
     } catch (error) {
-      if (!(error instanceof ProviderRefused)) throw error
+      // An earlier call may have made it: only a refusal of the refund itself returns the money.
+      if (!(error instanceof ProviderRefused) || error instanceof CallerRefused) throw error
       await store.refunds.end(asked.id, 'failed', error.message, Date.now(), spending)
     }
   }
@@ -260,7 +267,10 @@ class ProviderPayments implements Payments {
         onProblem(error, { provider: order.provider, order: order.id }),
       )
     }
-    for (const pending of await store.refunds.pending(nowMs - minuteMs, mostAtOnce)) {
+    const place = { before: nowMs - minuteMs, after: this.#askedRefund, limit: mostAtOnce }
+    const refunds = await store.refunds.pending(place)
+    this.#askedRefund = refunds.length < mostAtOnce ? null : (refunds.at(-1) ?? null)
+    for (const pending of refunds) {
       await this.refund(pending).catch((error: unknown) =>
         onProblem(error, { provider: pending.provider, order: pending.orderId }),
       )

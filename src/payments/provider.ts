@@ -69,6 +69,17 @@ export class ProviderRefused extends Error {
   override readonly name = 'ProviderRefused'
 }
 
+/** It refused the caller: its key, rights, address or rate. That says nothing about what was asked. */
+export class CallerRefused extends ProviderRefused {}
+
+/** Turns what a query failed with into an error that decides nothing. */
+export function undecided(message: string): (cause: unknown) => never {
+  return (cause) => {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`${message}: ${why}`, { cause })
+  }
+}
+
 export interface Acknowledgement {
   readonly status: number
   readonly contentType: string
@@ -91,7 +102,10 @@ export interface Provider {
   query(order: PaymentOrder): Promise<{ readonly paid: Paid | null }>
   /** Prevents later payment. Throws ProviderRefused, for example if it is already paid. */
   close(order: PaymentOrder): Promise<void>
-  /** `pending`: to be repeated later with the same id. Throws ProviderRefused. */
+  /**
+   * Looks for the refund first, as an earlier call may have made it without its reply arriving. `pending`: to be
+   * repeated later with the same id. Throws ProviderRefused only where the refund was not made.
+   */
   refund(refund: Refund, order: PaymentOrder): Promise<'done' | 'pending'>
   /** The bill of a past day in the provider's time zone (`2026-11-23`). */
   bill(day: string): Promise<readonly BillRow[]>

@@ -7,6 +7,7 @@ import { payerHash } from './amount.ts'
 import { type BillRow, BillUnreadable } from './bill.ts'
 import { chinaDay } from './china-time.ts'
 import {
+  CallerRefused,
   checkTime,
   type Notified,
   NotVerified,
@@ -15,6 +16,7 @@ import {
   ProviderRefused,
   type Send,
   type StartDetails,
+  undecided,
 } from './provider.ts'
 
 type Settings = NonNullable<PaymentSettings['stripe']>
@@ -118,7 +120,9 @@ class Stripe implements Provider {
     if (status >= 500 || status === 409 || status === 429)
       throw new Error(`Stripe answered ${status}`)
     const reply = JSON.parse(text) as Reply & { readonly error?: { readonly message?: string } }
-    if (status >= 400) throw new ProviderRefused(reply.error?.message ?? `status ${status}`)
+    const reason = reply.error?.message ?? `status ${status}`
+    if (status === 401 || status === 403) throw new CallerRefused(reason)
+    if (status >= 400) throw new ProviderRefused(reason)
     return reply
   }
 
@@ -236,10 +240,8 @@ class Stripe implements Provider {
 
   async #madeRefund({ id, transactionId }: Refund): Promise<RefundOfCharge | undefined> {
     const path = `/v1/refunds?payment_intent=${encodeURIComponent(transactionId)}&limit=100`
-    const made = await this.#list<RefundOfCharge>(path).catch((error: unknown) => {
-      // A refusal here says nothing about the refund.
-      throw new Error('Stripe does not list the refunds of the payment', { cause: error })
-    })
+    const listed = this.#list<RefundOfCharge>(path)
+    const made = await listed.catch(undecided('Stripe does not list the refunds of the payment'))
     return made.find(({ metadata }) => metadata?.refund === id)
   }
 

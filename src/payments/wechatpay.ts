@@ -9,6 +9,7 @@ import { payerHash } from './amount.ts'
 import { type BillRow, BillUnreadable, billAmount, type Cells, tableOf } from './bill.ts'
 import { needKey } from './keys.ts'
 import {
+  CallerRefused,
   checkTime,
   type Instructions,
   type Notified,
@@ -19,6 +20,7 @@ import {
   type ProviderReply,
   type Send,
   type StartDetails,
+  undecided,
 } from './provider.ts'
 
 type Settings = NonNullable<PaymentSettings['wechatpay']>
@@ -176,8 +178,11 @@ class Wire {
     const { status, text, header } = reply
     const fields = text === '' ? {} : (JSON.parse(text) as Fields)
     // 429: too many calls, which decides nothing.
-    if (status >= 400 && status < 500 && status !== 429)
-      throw new ProviderRefused(`${String(fields['code'])}: ${String(fields['message'])}`)
+    if (status >= 400 && status < 500 && status !== 429) {
+      const reason = `${String(fields['code'])}: ${String(fields['message'])}`
+      const isOfCaller = status === 401 || (status > 402 && !refusedItself.test(reason))
+      throw isOfCaller ? new CallerRefused(reason) : new ProviderRefused(reason)
+    }
     if (status >= 300) throw new Error(`WeChat Pay answered ${status}`)
     await this.#learn({ body: text, header }, 0)
     this.#verify({ body: text, header }, Date.now())
@@ -266,18 +271,33 @@ class WechatPay implements Provider {
   }
 
   async refund(refund: Refund, order: PaymentOrder): Promise<'done' | 'pending'> {
+    const { status } = (await this.#madeRefund(refund)) ?? (await this.#makeRefund(refund, order))
+    if (status === 'CLOSED' || status === 'ABNORMAL')
+      throw new ProviderRefused(`the refund is ${status}`)
+    return status === 'SUCCESS' ? 'done' : 'pending'
+  }
+
+  async #madeRefund({ id }: Refund): Promise<Fields | null> {
+    const path = `/v3/refund/domestic/refunds/${encodeURIComponent(id)}`
+    try {
+      return await this.#wire.call('GET', path)
+    } catch (error) {
+      if (error instanceof ProviderRefused && unknownThere.test(error.message)) return null
+      return undecided('WeChat Pay does not say whether the refund is made')(error)
+    }
+  }
+
+  async #makeRefund(refund: Refund, order: PaymentOrder): Promise<Fields> {
     const path = `/v3/pay/transactions/id/${refund.transactionId}`
-    const trade = await this.#wire.call('GET', `${path}?mchid=${this.#wire.settings.mchid}`)
+    const query = this.#wire.call('GET', `${path}?mchid=${this.#wire.settings.mchid}`)
+    const trade = await query.catch(undecided('WeChat Pay does not show the payment'))
     const { total } = (trade['amount'] ?? {}) as { readonly total?: number }
-    const { status } = await this.#wire.call('POST', '/v3/refund/domestic/refunds', {
+    return this.#wire.call('POST', '/v3/refund/domestic/refunds', {
       transaction_id: refund.transactionId,
       out_refund_no: refund.id,
       reason: refund.reason.slice(0, 80),
       amount: { refund: refund.amountMinor, total: total ?? order.amountMinor, currency },
     })
-    if (status === 'CLOSED' || status === 'ABNORMAL')
-      throw new ProviderRefused(`the refund is ${status}`)
-    return status === 'SUCCESS' ? 'done' : 'pending'
   }
 
   async bill(day: string): Promise<readonly BillRow[]> {
@@ -324,6 +344,9 @@ function rowOf(cell: Cells): BillRow[] {
 const taken = '{"code":"SUCCESS","message":""}'
 const notTaken = '{"code":"FAIL","message":"The notification was not taken"}'
 const unknownThere = /^(ORDER_?NOT_?EXIST|RESOURCE_NOT_EXISTS)/
+/** Codes with status 403 or 404 that are about the order or refund; others with these are about the merchant. */
+const refusedItself =
+  /^(ORDER_?NOT_?EXIST|RESOURCE_NOT_EXISTS|NOT_ENOUGH|USER_ACCOUNT_ABNORMAL|OUT_TRADE_NO_USED)/
 
 function isPaid(trade: Fields): boolean {
   return trade['trade_state'] === 'SUCCESS' || trade['trade_state'] === 'REFUND'

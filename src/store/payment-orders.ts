@@ -3,9 +3,12 @@
 import type { Engine, Session, Value } from './engine.ts'
 import { aheadMs, forUpdate } from './leases.ts'
 import { house } from './ledger.ts'
-import { nextState, type OrderEvent, type OrderState } from './order-state.ts'
+import { isOpen, nextState, type OrderEvent, type OrderState } from './order-state.ts'
 import type { NewOrder, PaymentOrder, PaymentOrderTable } from './payment-tables.ts'
 import { cleanText } from './text.ts'
+
+/** After the schedule, how often the provider of an order that is still open is asked. */
+const laterMs = 3_600_000
 
 type KeptOrder = Omit<PaymentOrder, 'nanoPerMinor' | 'creditNano' | 'bonusNano' | 'instructions'> &
   Record<'nanoPerMinor' | 'creditNano' | 'bonusNano', string> & {
@@ -138,10 +141,12 @@ export function paymentOrderTable(engine: Engine): PaymentOrderTable {
         const where = `WHERE query_at <= ? OR (query_at > ? AND created_at > ?) ORDER BY query_at LIMIT ?${skip}`
         const ahead = [at + paceMs, at + aheadMs]
         const due = await readOrders(session, where, [at, ...ahead, limit])
-        for (const { id, createdAt } of due) {
+        for (const { id, createdAt, state } of due) {
           const begunAt = createdAt > at + aheadMs ? at : createdAt
           const next = scheduleMs.find((afterMs) => begunAt + afterMs > at)
-          const queryAt = next === undefined ? null : begunAt + next
+          // An order that could not be ended by then is asked about until it ends.
+          const later = isOpen(state) ? at + laterMs : null
+          const queryAt = next === undefined ? later : begunAt + next
           const sql = 'UPDATE payment_order SET query_at = ?, queries = queries + 1 WHERE id = ?'
           await session.run(sql, [queryAt, id])
         }

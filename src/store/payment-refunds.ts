@@ -41,11 +41,12 @@ export function refundTable(engine: Engine): RefundTable {
         "WHERE state = 'done' AND ended_at >= ? ORDER BY ended_at DESC, id LIMIT ?",
         [since, limit],
       ),
-    pending: (before, limit) =>
-      readRefunds(engine, `WHERE state = 'pending' AND at < ? ORDER BY at, id LIMIT ?`, [
-        before,
-        limit,
-      ]),
+    pending: ({ before, after, limit }) =>
+      readRefunds(
+        engine,
+        `WHERE state = 'pending' AND at < ? AND (at, id) > (?, ?) ORDER BY at, id LIMIT ?`,
+        [before, after?.at ?? 0, after?.id ?? '', limit],
+      ),
   }
 }
 

@@ -301,8 +301,12 @@ export interface RefundTable {
     at: number,
     spending?: BonusSpending,
   ): Promise<boolean>
-  /** Refunds requested before a time and not known to be done, oldest first. */
-  pending(before: number, limit: number): Promise<readonly Refund[]>
+  /** Refunds requested before a time and not known to be done, oldest first; `after`: only later ones than this. */
+  pending(place: {
+    readonly before: number
+    readonly after: Pick<Refund, 'at' | 'id'> | null
+    readonly limit: number
+  }): Promise<readonly Refund[]>
   /** Refunds completed since a time, newest first. */
   done(since: number, limit: number): Promise<readonly Refund[]>
 }

@@ -153,14 +153,15 @@ function keepingTests(start: Start): void {
     await scene({ store })
     await store.paymentOrders.create(newOrder())
     const nodes = [store, await open()]
-    const schedule = [1_000, 5_000]
-    const take = async (at: number) =>
-      (await Promise.all(nodes.map((node) => node.paymentOrders.takeDue(at, schedule, 9)))).flat()
-    expect(await take(1_999)).toEqual([])
-    expect((await take(2_000)).map(({ id }) => id)).toEqual(['o1'])
-    expect(await take(5_999)).toEqual([])
-    expect(await take(6_000)).toHaveLength(1)
-    expect(await take(9_000_000)).toEqual([])
+    const ids = async (at: number) => {
+      const due = nodes.map((node) => node.paymentOrders.takeDue(at, [1_000, 5_000], 9))
+      return (await Promise.all(due)).flat().map(({ id }) => id)
+    }
+    expect([await ids(1_999), await ids(2_000)]).toEqual([[], ['o1']])
+    expect([await ids(5_999), await ids(6_000), await ids(9_000_000)]).toEqual([[], ['o1'], ['o1']])
+    // Once an hour by then, until it has ended.
+    await store.paymentOrders.end('o1', 'expire', 9_000_000)
+    expect([await ids(12_600_000), await ids(12_600_000)]).toEqual([['o1'], []])
   })
 
   test('messages are kept once each, as they came, and refused ones do not fill the disk', async () => {
@@ -329,7 +330,7 @@ function refundTests(start: Start): void {
   test('what a provider refuses is in the wallet again, and may be refunded anew', async () => {
     const store = await paid(await start())
     await ask(store, 'r1', 1_000)
-    expect(await store.refunds.pending(8_000, 9)).toHaveLength(1)
+    expect(await store.refunds.pending({ before: 8_000, after: null, limit: 9 })).toHaveLength(1)
     expect(await store.refunds.end('r1', 'failed', 'no money', 8_000)).toBeTrue()
     expect(await balance(store)).toBe(11n * unit)
     expect(await store.paymentOrders.find('o1')).toMatchObject({ state: 'credited' })

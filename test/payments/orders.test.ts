@@ -230,6 +230,7 @@ describe('Alipay', () => {
     const body = { reason: 'asked for', amount: '5.00', refund: `r${count}` }
     expect((await stage.send(made.as, 'POST', path, { body })).status).toBe(403)
     const root = person('root', 'admin')
+    alipay['alipay.trade.fastpay.refund.query'] = () => ({ code: '10000' })
     alipay['alipay.trade.refund'] = () => ({
       code: '40004',
       sub_code: 'ACQ.NO_BALANCE',
@@ -263,6 +264,33 @@ describe('Alipay', () => {
     const most = await stage.send(root, 'POST', path, { body: { reason: 'x', amount: '5.01' } })
     expect(most.json).toMatchObject({ status: 409, field: 'amount' })
   })
+
+  test('a refund whose reply was lost is not taken back by a refusal of the merchant, and made once', async () => {
+    const made = await ordered()
+    await notify('alipay', alipayNotification(made, { buyer_id: made.id }))
+    const refund = async () => {
+      const body = { reason: 'asked for', refund: `lost${made.id.slice(-9)}` }
+      const path = `/api/orders/${made.id}/refund`
+      const { json } = await stage.send(person('root', 'admin'), 'POST', path, { body })
+      return [json.state, await made.balance()]
+    }
+    const query = 'alipay.trade.fastpay.refund.query'
+    alipay[query] = () => ({ code: '10000' })
+    alipay['alipay.trade.refund'] = () => {
+      throw new Error('the reply is lost')
+    }
+    expect(await refund()).toEqual(['pending', 0n])
+    for (const method of [query, 'alipay.trade.refund'])
+      for (const code of ['40002 isv.invalid-signature', '40005 isv.app-call-limited']) {
+        alipay[method] = () => ({ code: code.slice(0, 5), sub_code: code.slice(6) })
+        expect(await refund()).toEqual(['pending', 0n])
+        alipay[query] = () => ({ code: '10000' })
+      }
+    alipay[query] = () => ({ code: '10000', refund_status: 'REFUND_SUCCESS' })
+    asked.length = 0
+    expect(await refund()).toEqual(['done', 0n])
+    expect(asked).toEqual([query])
+  })
 })
 
 describe('WeChat Pay', () => {
@@ -291,10 +319,13 @@ describe('WeChat Pay', () => {
     expect(await made.balance()).toBe(0n)
     expect((await notify('wechatpay', body, wechatHeaders(body))).status).toBe(200)
     expect((await made.order()).state).toBe('credited')
-    // A refund that is asked for too often is neither made nor refused.
+    // Neither a call too many nor a refusal of the merchant says that a refund is not made.
     const [root, path] = [person('root', 'admin'), `/api/orders/${made.id}/refund`]
     const refund = { reason: 'asked for', refund: `w${count}` }
     for (const [status, state] of [
+      [401, 'pending'],
+      [403, 'pending'],
+      [404, 'pending'],
       [429, 'pending'],
       [200, 'done'],
     ] as const) {

@@ -15,6 +15,7 @@ export interface PaymentScene {
   readonly simulator: PaysimScene
   /** The providers by which this deployment may be paid. */
   readonly payments: Payments
+  readonly settings: PaymentSettings
   /** Errors that were handled and reported while the deployment ran. */
   readonly problems: Error[]
   /** A second process, whose calls of the store and of providers pass through `around`. */
@@ -92,6 +93,7 @@ export async function startPaymentScene(options: SceneOptions): Promise<PaymentS
     stage,
     simulator,
     payments,
+    settings,
     problems,
     deskOn(around) {
       const store = storeAround(stage.store, around)
