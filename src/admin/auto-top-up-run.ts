@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { formatUnits } from '../money.ts'
 import { minorText } from '../payments/amount.ts'
-import { ProviderRefused } from '../payments/provider.ts'
+import { CallerRefused, ProviderRefused } from '../payments/provider.ts'
 import type { AutoTopUp } from '../store/auto-top-up.ts'
 import { isOpen } from '../store/order-state.ts'
 import type { PaymentOrder } from '../store/payment-tables.ts'
@@ -46,7 +46,7 @@ async function topUp(admin: AdminContext, desk: OrderDesk, rule: AutoTopUp): Pro
   try {
     if (isOpen(order.state)) await pay(admin, desk, { rule, order })
   } catch (error) {
-    if (!(error instanceof ProviderRefused)) throw error
+    if (!(error instanceof ProviderRefused) || error instanceof CallerRefused) throw error
     // Another process, for one, may have paid it: the provider's own answer decides.
     await desk.payments.check((await store.paymentOrders.find(id)) ?? order)
     await stop(admin, desk, { rule, order }, error.message)

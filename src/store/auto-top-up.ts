@@ -36,8 +36,15 @@ export interface AutoTopUpTable {
   take(nowMs: number, until: number, limit: number): Promise<readonly AutoTopUp[]>
   /** Sum of automatic orders since a time, without those that ended unpaid, in minor units. */
   ordered(account: string, since: number): Promise<number>
-  /** False if an order is under way, the account is not in use, the threshold is not crossed, or the limit of the month would be exceeded. */
-  begin(rule: Pick<AutoTopUp, 'account'>, orderId: string, monthStart: number): Promise<boolean>
+  /**
+   * False if the rule was changed since it was taken, an order is under way, the account is not in use, the threshold
+   * is not crossed, or the limit of the month would be exceeded.
+   */
+  begin(
+    rule: Pick<AutoTopUp, 'account' | 'revision'>,
+    orderId: string,
+    monthStart: number,
+  ): Promise<boolean>
   /** Ends the order under way; a problem suspends the rule until its next `put`. False if it had ended already. */
   finish(orderId: string, problem: string | null): Promise<boolean>
 }
@@ -101,12 +108,12 @@ export function autoTopUpTable(engine: Engine): AutoTopUpTable {
       )
       return Number(row?.minor ?? 0)
     },
-    async begin({ account }, orderId, monthStart) {
+    async begin({ account, revision }, orderId, monthStart) {
       const name = cleanText(account)
       const changed = await engine.run(
-        `UPDATE auto_top_up SET order_id = ? WHERE account = ? AND order_id IS NULL AND problem IS NULL
+        `UPDATE auto_top_up SET order_id = ? WHERE account = ? AND revision = ? AND order_id IS NULL AND problem IS NULL
           AND ${isInUse} AND ${crossed} AND (${orderedSince}) + amount_minor <= month_minor`,
-        [orderId, name, name, monthStart],
+        [orderId, name, revision, name, monthStart],
       )
       return changed > 0
     },

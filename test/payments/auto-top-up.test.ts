@@ -171,6 +171,27 @@ describe.each(engines)('automatic top-up on %p', (databaseUrl) => {
     expect(await scene.audit()).toEqual([])
   })
 
+  test('an amount that the payer lowers while rules are worked on is not charged', async () => {
+    const account = await agreed(1n * unit)
+    await send(account, 'PUT', rule)
+    let calls = 0
+    const lowering: Around = async (call) => {
+      const result = await call()
+      calls += 1
+      // The rules have been taken.
+      if (calls === 1)
+        expect((await send(account, 'PUT', { ...rule, amount: '10.00' })).status).toBe(200)
+      return result
+    }
+    expect(await look(lowering)).toEqual([])
+    await note(account)
+    expect(charges(account)).toEqual([])
+    await look()
+    await note(account)
+    expect(charges(account).map(({ amountMinor }) => amountMinor)).toEqual([1_000])
+    expect(await posted(account)).toBe(11n * unit)
+  })
+
   test.each(['card_declined', 'authentication_required'] as const)(
     '%s turns it off, once and told of, until it is turned on again',
     async (declines) => {
