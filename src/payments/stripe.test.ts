@@ -1,6 +1,7 @@
 // Tests calls to Stripe: a day's charges and refunds, of this deployment only; payments without their holder; refunds.
 
 import { expect, test } from 'bun:test'
+import { stripeNotification, stripeSignature } from '../../test/payments/providers.ts'
 import { newOrder } from '../../test/support/payments.ts'
 import type { PaymentOrder, Refund } from '../store/payment-tables.ts'
 import { BillUnreadable } from './bill.ts'
@@ -106,6 +107,49 @@ test('a refund that stays pending is made once, also after Stripe has forgotten 
   expect(await refunded('tr1')).toBe('done')
   for (const one of made) one.status = 'failed'
   await expect(refunded('tr2')).rejects.toBeInstanceOf(ProviderRefused)
+})
+
+test('a payer is known by the card, whatever e-mail address is given, and paid when the charge was', async () => {
+  const charged = (fingerprint: string | null) => ({
+    id: 'pi_1',
+    latest_charge: {
+      created: 1_700_000_000,
+      payment_method_details: fingerprint === null ? {} : { card: { fingerprint } },
+    },
+  })
+  const session = (email: string) => ({
+    ...{ id: 'cs_1', client_reference_id: 'o1', metadata: { checkout_order: 'o1' } },
+    ...{ payment_status: 'paid', payment_intent: 'pi_1', amount_total: 5, currency: 'usd' },
+    customer_details: { email },
+  })
+  const order = { ...newOrder(), instructions: { session: 'cs_1' } } as unknown as PaymentOrder
+  const now = Date.now()
+  const paidBy = async (email: string, fingerprint: string | null, isAway = false) => {
+    const send: Send = async ({ url }) => {
+      if (url.includes('/v1/payment_intents/') && isAway) throw new Error('away')
+      return url.includes('/v1/payment_intents/')
+        ? reply(charged(fingerprint))
+        : reply({ ...session(email), payment_intent: charged(fingerprint) })
+    }
+    const stripe = openStripe(settings, 'USD', send)
+    const body = stripeNotification({ id: 'o1', amountMinor: 5 }, session(email))
+    const header = () => stripeSignature(body, settings.webhookSecret)
+    const notified = (await stripe.readNotification({ body, header }, now)).paid
+    return { notified, found: (await stripe.query(order)).paid }
+  }
+  const ann = await paidBy('ann@a.example', 'card-1')
+  const other = await paidBy('other@a.example', 'card-1')
+  expect(ann.notified).toEqual(ann.found)
+  expect(ann.notified?.paidAt).toBe(1_700_000_000_000)
+  expect(other.notified?.payerHash).toBe(ann.notified?.payerHash ?? '')
+  // Another way to pay has no card, and a Stripe that is away does not hold a payment up.
+  const wallets = [await paidBy('ann@a.example', null), await paidBy('bob@a.example', null)]
+  expect(new Set([ann, ...wallets].map(({ notified }) => notified?.payerHash)).size).toBe(3)
+  const { notified } = await paidBy('ann@a.example', 'card-1', true)
+  expect(notified).toMatchObject({
+    amountMinor: 5,
+    payerHash: wallets[0]?.notified?.payerHash ?? '',
+  })
 })
 
 test('a list without an end is given up', async () => {

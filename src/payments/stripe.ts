@@ -38,8 +38,18 @@ const mostLifeMs = 24 * 3_600_000 - 60_000
 
 /** Fields available when Stripe is asked to expand the charge. */
 interface Charged {
-  readonly latest_charge?: string | { readonly created?: number } | null
+  readonly latest_charge?: string | ChargeDetails | null
 }
+
+interface ChargeDetails {
+  readonly created?: number
+  readonly payment_method_details?: {
+    /** The same for every use of one card. */
+    readonly card?: { readonly fingerprint?: string | null } | null
+  } | null
+}
+
+type Paid = NonNullable<Notified['paid']>
 
 interface Session {
   readonly id?: string
@@ -188,12 +198,24 @@ class Stripe implements Provider {
   }
 
   async readNotification(message: ProviderMessage, nowMs: number): Promise<Notified> {
-    const { dispute, ...rest } = notified(message, this.#settings.webhookSecret, nowMs)
-    if (dispute === undefined) return rest
+    const { dispute, paid, ...rest } = notified(message, this.#settings.webhookSecret, nowMs)
+    if (dispute === undefined) return { ...rest, paid: paid && (await this.#withCharge(paid)) }
     // A loss takes money from a customer, so it must be confirmed by a query.
     if (dispute.state === 'lost' && !(await this.#isLost(dispute.id)))
       throw new NotVerified('the provider, when asked, says something else')
-    return { ...rest, dispute }
+    return { ...rest, paid, dispute }
+  }
+
+  /** A message has neither the card nor the time of its charge; where Stripe is away, what it has must do. */
+  async #withCharge(paid: Paid): Promise<Paid> {
+    const path = `/v1/payment_intents/${encodeURIComponent(paid.id)}?expand[]=latest_charge`
+    const charged = await this.#call<Charged>(path).catch(() => ({}))
+    const { payerHash: byMail, paidAt } = paid
+    return {
+      ...paid,
+      payerHash: byMail && (cardHash(charged) ?? byMail),
+      paidAt: chargedAt(charged) ?? paidAt,
+    }
   }
 
   async #isLost(id: string): Promise<boolean> {
@@ -388,8 +410,18 @@ function paidByIntent(intent: Intent, orderId: string, at: number) {
 }
 
 /** null if the charge was not expanded in the reply. */
-function chargedAt({ latest_charge: charge }: Charged): number | null {
-  return typeof charge === 'object' && charge?.created ? charge.created * 1_000 : null
+function chargeOf({ latest_charge: charge }: Charged): ChargeDetails | null {
+  return typeof charge === 'object' ? (charge ?? null) : null
+}
+
+/** Payers type any e-mail address, but a card remains the same. null if it was not paid by card. */
+function cardHash(charged: Charged): string | null {
+  return payerHash('stripe', chargeOf(charged)?.payment_method_details?.card?.fingerprint)
+}
+
+function chargedAt(charged: Charged): number | null {
+  const created = chargeOf(charged)?.created
+  return created ? created * 1_000 : null
 }
 
 function paidOf(session: Session, at: number) {
@@ -407,7 +439,8 @@ function paidOf(session: Session, at: number) {
     id,
     amountMinor,
     currency: currency.toUpperCase(),
-    payerHash: payerHash('stripe', payer?.email?.toLowerCase()),
+    payerHash:
+      (isWhole ? cardHash(intent) : null) ?? payerHash('stripe', payer?.email?.toLowerCase()),
     paidAt: (isWhole ? chargedAt(intent) : null) ?? at,
   }
 }

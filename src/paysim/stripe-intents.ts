@@ -1,6 +1,7 @@
 // Stripe's payments with a saved card, without its holder's presence, where the bank allows them.
+import { createHash } from 'node:crypto'
 import { newStripeId } from './simulation.ts'
-import type { Payment } from './state.ts'
+import type { Payment, Transaction } from './state.ts'
 import {
   type Fields,
   integer,
@@ -64,7 +65,18 @@ export function createIntent(call: StripeCall): Fields {
 }
 
 export function retrieveIntent(call: StripeCall): Fields {
-  return intentView(intentOf(call), call.form.get('expand[]') === 'latest_charge')
+  const payment = pagePaymentOf(call) ?? intentOf(call)
+  return intentView(payment, call.form.get('expand[]') === 'latest_charge')
+}
+
+/** The payment made on a checkout page, as its intent shows it. */
+function pagePaymentOf({ simulation, caught }: StripeCall): Payment | undefined {
+  for (const payment of simulation.state.payments) {
+    const paid = payment.transactions.find(({ id }) => id === caught)
+    if (paid === undefined || payment.product === offSession) continue
+    return { ...payment, id: paid.id, attached: payment.chargeAttached ?? {}, transactions: [paid] }
+  }
+  return undefined
 }
 
 function intentOf({ simulation, caught }: StripeCall): Payment {
@@ -104,10 +116,21 @@ function requireOpen(payment: Payment, what: string): void {
   throw new StripeFault(message, { code: 'payment_intent_unexpected_state' })
 }
 
+/** A charge as it is expanded; its card is the payer's, whatever e-mail address the payer gives. */
+export function chargeDetails({ id, at, payer }: Transaction) {
+  const fingerprint = createHash('sha256').update(`card of ${payer}`).digest('hex').slice(0, 16)
+  return {
+    id: id.replace(/^pi_/, 'ch_'),
+    object: 'charge',
+    created: seconds(at),
+    payment_method_details: { type: 'card', card: { fingerprint } },
+  }
+}
+
 function latestCharge({ transactions: [paid] }: Payment, isWhole: boolean) {
   if (paid === undefined) return null
   const id = paid.id.replace(/^pi_/, 'ch_')
-  return isWhole ? { id, created: seconds(paid.at) } : id
+  return isWhole ? chargeDetails(paid) : id
 }
 
 /** `isWhole`: with its charge as an object, not only its id. */

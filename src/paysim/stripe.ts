@@ -34,6 +34,7 @@ import { disputeView, isDisputed } from './stripe-disputes.ts'
 import {
   cancelIntent,
   cardOf,
+  chargeDetails,
   confirmIntent,
   createIntent,
   intentView,
@@ -215,11 +216,10 @@ function retrieveSession(call: StripeCall): Fields {
   const [asked, part] = (call.form.get('expand[]') ?? '').split('.')
   if (asked !== 'payment_intent' || paid === undefined) return view
   const isKept = payment.customer !== undefined
-  const charge = paid.id.replace(/^pi_/, 'ch_')
   const payment_intent = {
     id: paid.id,
     object: 'payment_intent',
-    latest_charge: part === 'latest_charge' ? { id: charge, created: seconds(paid.at) } : charge,
+    latest_charge: part === 'latest_charge' ? chargeDetails(paid) : chargeDetails(paid).id,
     payment_method: isKept ? cardOf(payment) : null,
     status: 'succeeded',
   }
