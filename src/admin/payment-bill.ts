@@ -14,8 +14,9 @@ const aroundMs = 2 * 86_400_000
 const mostListed = 1_000
 
 /**
- * The result is stored as that day's. Throws AdminError where the day is not over, or the provider is not configured or
- * cannot be asked. `isOrder`: the order is known here, so checking it with its provider can credit it.
+ * The result replaces that of an earlier comparison; asking does not mark a bill as compared. Throws AdminError where
+ * the day is not over, or the provider is not configured or cannot be asked. `isOrder`: the order is known here, so
+ * checking it with its provider can credit it.
  */
 export async function comparePaymentBill(
   { store, nowMs }: AdminContext,
@@ -35,7 +36,7 @@ export async function comparePaymentBill(
   const range = { since: since - aroundMs, until: until + aroundMs }
   const booked = await store.payments.booked({ provider: name, mode, ...range })
   const differences = compareBill({ rows, booked, since, until })
-  await store.bills.done({ provider: name, day }, nowMs, differences.length)
+  await store.bills.again({ provider: name, day }, nowMs, differences.length)
   const listed = await Promise.all(
     differences.slice(0, mostListed).map(async ({ billedMinor, bookedMinor, ...difference }) => ({
       ...difference,

@@ -10,9 +10,10 @@ const hourMs = 3_600_000
 /** Midnight of 2026-11-23 in China. */
 const midnight = Date.parse('2026-11-23T00:00:00+08:00')
 
-/** The state that all processes of a deployment share. */
+/** The state that all processes of a deployment share: bills of days before the 22nd are compared. */
 function keptBills(): Store['bills'] {
   const kept = new Map<string, number>()
+  for (let day = 15; day < 22; day += 1) kept.set(`2026-11-${day}`, Number.POSITIVE_INFINITY)
   return {
     async take({ day }, nowMs, until) {
       if ((kept.get(day) ?? 0) > nowMs) return false
@@ -22,6 +23,7 @@ function keptBills(): Store['bills'] {
     async done({ day }) {
       kept.set(day, Number.POSITIVE_INFINITY)
     },
+    again: async () => undefined,
     differing: async () => [],
   }
 }
@@ -73,6 +75,20 @@ test('after a failure it is asked again an hour later', async () => {
   await watch.look(midnight + 12.1 * hourMs)
   await watch.look(midnight + 14 * hourMs)
   expect(asked).toHaveLength(2)
+})
+
+test('a day on which it was not compared is compared later, for a week', async () => {
+  const { asked, watch, fail } = stage()
+  fail(true)
+  await expect(watch.look(midnight + 23 * hourMs)).rejects.toThrow('down')
+  fail(false)
+  asked.length = 0
+  await watch.look(midnight + 2 * 24 * hourMs + 11 * hourMs)
+  expect(asked).toEqual(['2026-11-22', '2026-11-23', '2026-11-24'])
+  asked.length = 0
+  await watch.look(midnight + 12 * 24 * hourMs + 11 * hourMs)
+  expect(asked).toHaveLength(7)
+  expect(asked[0]).toBe('2026-11-28')
 })
 
 test('of two processes one compares, and the other takes over where it fails', async () => {

@@ -1,4 +1,4 @@
-// Compares the payment providers' bills of the day before with what was booked; a difference is logged as a warning.
+// Compares the payment providers' bills of the last days with what was booked; a difference is logged as a warning.
 
 import type { OrderDesk } from '../admin/orders.ts'
 import { chinaTime } from '../payments/china-time.ts'
@@ -10,6 +10,8 @@ const dayMs = 24 * hourMs
 /** Bills are available from about ten in the morning (China time) on. */
 const readyHour = 11
 const againMs = hourMs
+/** How many past days are compared, where that was missed. */
+const mostDays = 7
 const providers = ['alipay', 'wechatpay', 'stripe'] as const
 
 interface BillParts {
@@ -23,8 +25,8 @@ interface BillParts {
  * then.
  */
 export function createBillWatch({ store, log, desk }: BillParts) {
-  /** By provider, the day that this process has compared. */
-  const seen = new Map<string, string>()
+  /** Provider and day of the bills known to be compared. */
+  const seen = new Set<string>()
   let waitUntil = 0
 
   async function compare(provider: (typeof providers)[number], day: string, nowMs: number) {
@@ -35,6 +37,7 @@ export function createBillWatch({ store, log, desk }: BillParts) {
       day,
     })
     const count = differences.length + moreDifferences
+    await store.bills.done({ provider, day }, nowMs, count)
     if (count > 0) {
       const first = differences.slice(0, 10)
       const message = 'the bill of a payment provider differs from what was booked'
@@ -43,22 +46,25 @@ export function createBillWatch({ store, log, desk }: BillParts) {
   }
 
   return {
-    /** Does nothing where it is too early, or the bill is compared already or by another process. */
+    /** Does nothing where it is too early, or the bills are compared already or by another process. */
     async look(nowMs: number): Promise<void> {
       const hour = Number(chinaTime(nowMs).slice(11, 13))
       if (hour < readyHour || nowMs < waitUntil) return
-      const day = chinaTime(nowMs - dayMs).slice(0, 10)
+      const days = Array.from({ length: mostDays }, (_, index) =>
+        chinaTime(nowMs - (mostDays - index) * dayMs).slice(0, 10),
+      )
       const { payments } = await desk()
-      const names = new Set((await payments.offered()).map(({ name }) => name))
+      const offered = (await payments.offered()).map(({ name }) => name)
+      const bills = days.flatMap((day) => offered.map((provider) => ({ provider, day })))
       const failures: unknown[] = []
-      for (const provider of providers) {
-        if (!names.has(provider) || seen.get(provider) === day) continue
+      for (const { provider, day } of bills) {
+        if (seen.has(`${provider} ${day}`)) continue
         // Set also where another process takes the bill, since that one may fail.
         waitUntil = nowMs + againMs
         if (!(await store.bills.take({ provider, day }, nowMs, waitUntil))) continue
         try {
           await compare(provider, day, nowMs)
-          seen.set(provider, day)
+          seen.add(`${provider} ${day}`)
         } catch (error) {
           failures.push(error)
         }

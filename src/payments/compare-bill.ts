@@ -41,7 +41,7 @@ interface Comparison {
   readonly until: number
 }
 
-/** Around midnight a refund may be in the bill of the previous or the next day. */
+/** Around midnight a payment or refund may be in the bill of the previous or the next day. */
 const edgeMs = 3_600_000
 
 export function compareBill({ rows, booked, since, until }: Comparison): readonly BillDifference[] {
@@ -56,7 +56,7 @@ export function compareBill({ rows, booked, since, until }: Comparison): readonl
         ...each,
         id: each.transactionId,
         refundId: null,
-        isDue: each.paidAt >= since && each.paidAt < until,
+        isDue: each.paidAt >= since + edgeMs && each.paidAt < until - edgeMs,
       })),
     }),
     ...compare('refund', {

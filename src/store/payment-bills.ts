@@ -15,6 +15,8 @@ export interface BillTable {
   take(bill: Bill, nowMs: number, until: number): Promise<boolean>
   /** Records the comparison and its number of differences. */
   done(bill: Bill, nowMs: number, differences: number): Promise<void>
+  /** Replaces the result of an earlier comparison; where there is none, it does nothing. */
+  again(bill: Bill, nowMs: number, differences: number): Promise<void>
   /** Bills compared after `since` that have differences, by day. */
   differing(since: number): Promise<readonly DifferingBill[]>
 }
@@ -40,6 +42,13 @@ export function billTable(engine: Engine): BillTable {
     async done({ provider, day }, nowMs, differences) {
       await engine.run(
         'UPDATE payment_bill SET compared_at = ?, differences = ? WHERE provider = ? AND day = ?',
+        [nowMs, differences, provider, day],
+      )
+    },
+    async again({ provider, day }, nowMs, differences) {
+      await engine.run(
+        `UPDATE payment_bill SET compared_at = ?, differences = ?
+          WHERE provider = ? AND day = ? AND compared_at IS NOT NULL`,
         [nowMs, differences, provider, day],
       )
     },

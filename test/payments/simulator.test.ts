@@ -321,8 +321,8 @@ test('PS13 a clock that is ten minutes wrong is named; Stripe’s payment is fou
 
 describe.each(engineCases)('the bill of a day, on $engine', ({ databaseUrl }) => {
   const dayMs = 86_400_000
-  const yesterday = Date.now() - dayMs
-  const day = new Date(yesterday + 8 * 3_600_000).toISOString().slice(0, 10)
+  const day = new Date(Date.now() - dayMs + 8 * 3_600_000).toISOString().slice(0, 10)
+  const yesterday = Date.parse(`${day}T12:00:00+08:00`)
   let scene: PaymentScene
   const paid: Record<string, Ordered> = {}
 
@@ -355,6 +355,14 @@ describe.each(engineCases)('the bill of a day, on $engine', ({ databaseUrl }) =>
       `/api/payments/bill?provider=${provider}&day=${of}`,
     )
   const all = ['alipay', 'wechatpay', 'stripe'] as const
+
+  test('to ask for a bill does not mark it as compared', async () => {
+    const { bills } = scene.stage.store
+    const bill = { provider: 'alipay', day } as const
+    expect(await bills.take(bill, 1, 2)).toBeTrue()
+    expect((await billOf('alipay')).status).toBe(200)
+    expect(await bills.take(bill, 3, 4)).toBeTrue()
+  })
 
   test.each(all)('PS12 %s: it fits what was booked', async (provider) => {
     const { status, json } = await billOf(provider)
