@@ -78,6 +78,21 @@ test('a code that its account cannot hold any more is refused, and stays for ano
   expect((await redeem(code, 'bob')).json).toMatchObject({ amountNano: '1000000000000000000' })
 })
 
+test('an operator redeems for an account that exists and is not deleted, or is told why not', async () => {
+  const [code = ''] = (await make({ codes: 1, amount: '5' })).json.secrets
+  await stage.store.accounts.ensure('gone', 1)
+  await stage.send(root, 'DELETE', '/api/people/gone')
+  const redeemed = (account: string) =>
+    stage.send(root, 'POST', '/api/redeem', { body: { code, account } })
+  expect((await redeemed('gone')).json).toMatchObject({
+    status: 409,
+    detail: 'account: gone was deleted and can have no new credit',
+  })
+  expect((await redeemed('nobody')).json).toMatchObject({ status: 404, field: 'account' })
+  expect(await posted('gone')).toBe('0')
+  expect((await redeemed('bob')).status).toBe(200)
+})
+
 test('an account tries ten a minute, and is told when to come again', async () => {
   for (let n = 0; n < 10; n += 1) expect((await redeem(`guess ${n}`, 'eve')).status).toBe(400)
   const refused = await redeem('one more', 'eve')

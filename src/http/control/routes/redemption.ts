@@ -90,7 +90,8 @@ export const redemptionRoutes: readonly ControlRoute[] = [
     body: inputs.redeem.extend({ account: inputs.listOrders.shape.account }),
     reply: z.object({ account: z.string(), amountNano: nanoSchema, currency: z.string() }),
     statuses: {
-      409: 'The account, or all promotions together, can be credited no such amount any more',
+      404: 'There is no such account',
+      409: 'The account was deleted, or it or all promotions can be credited no such amount any more',
       429: tooOften,
     },
     async run({ admin, scope, body, address, services }) {
