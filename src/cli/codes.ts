@@ -38,7 +38,7 @@ export const codesCreate: Command = {
     )
     if (context.json) await printJson(made)
     else {
-      await print(made.secrets.join('\n'))
+      await print(made.secrets.map((code) => `${code}\n`).join(''))
       say(`Batch ${made.id}: the codes are shown only once.`)
     }
     return undefined
