@@ -68,7 +68,7 @@ if (hasBrowser) {
       refuses = false
       const page = await stage.open('/admin/settings', view)
       const isEnglish = view.language === 'en'
-      await page.getByText(`http://127.0.0.1:${receiver.port}/hook`).waitFor()
+      await page.getByText(`http://127.0.0.1:${receiver.port}/***`).waitFor()
       const send = page.getByRole('button', {
         name: isEnglish ? 'Send a test to ops' : '向 ops 发送测试',
       })
