@@ -74,7 +74,11 @@ function noChoice(account: string) {
   return { account, mode: null, retentionDays: null, publicKey: null, revision: 0 }
 }
 
-async function checkAccount(store: AdminContext['store'], account: string): Promise<void> {
+/** Throws AdminError `not_found`. */
+export async function checkAccount(
+  store: Pick<AdminContext['store'], 'journal'>,
+  account: string,
+): Promise<void> {
   if ((await store.journal.wallet(account)) !== null) return
   throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)
 }

@@ -1,11 +1,14 @@
 // `tollgate history`: the messages kept for accounts, and the key pairs for sealed ones.
 
 import { Buffer } from 'node:buffer'
+import { once } from 'node:events'
 import { createWriteStream, readFileSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { gunzipSync } from 'node:zlib'
 import { exportData } from '../admin/export-data.ts'
 import {
+  checkAccount,
   deleteHistory,
   deleteMessage,
   type HistoryDetail,
@@ -244,7 +247,10 @@ async function deleteRange(context: Context): Promise<number> {
   const { account, ...detail } = input
   const { deleted } = await withChange(
     context,
-    (admin) => deleteHistory(admin, input),
+    async (admin) => {
+      await checkAccount(admin.store, account)
+      return deleteHistory(admin, input)
+    },
     () => ({ action: 'deleteHistory', target: { account }, detail }),
   )
   return deleted
@@ -270,8 +276,13 @@ export const historyExport: Command = {
     const [name, file = ''] = context.words
     const input = await readInput('account', { account: name })
     await withStore(context, async (admin) => {
+      await checkAccount(admin.store, input.account)
       const target = createWriteStream(file, { flags: 'wx', mode: 0o600 })
-      await pipeline(exportData(admin, input), target)
+      await once(target, 'open')
+      await pipeline(exportData(admin, input), target).catch(async (error) => {
+        await rm(file, { force: true })
+        throw error
+      })
     })
     if (context.json) await printJson({ account: input.account, file })
     else say(`Written to ${file}.`)

@@ -78,6 +78,15 @@ test('messages are listed, searched, shown, exported and deleted', async () => {
   expect(json('history', 'delete', first)).toEqual({ deleted: 1 })
   expect(tollgate('history', 'show', first).said).toContain('`tollgate history list` lists them')
   expect(tollgate('history', 'delete').said).toContain('--account is missing')
+  const unknown = join(folder, 'unknown.zip')
+  for (const words of [
+    ['export', 'nobody', unknown],
+    ['delete', '--account', 'nobody'],
+  ]) {
+    const { code, said } = tollgate('history', ...words)
+    expect([code, said]).toEqual([1, expect.stringContaining('there is no account "nobody"')])
+  }
+  expect(existsSync(unknown)).toBe(false)
   expect(tollgate('history', 'delete', second, '--account', 'default').code).toBe(2)
   expect(json('history', 'delete', '--account', 'default')).toEqual({ deleted: 1 })
   expect(ids('history', 'list')).toEqual([])
