@@ -150,7 +150,7 @@ export class ResponsesWatcher implements Watcher {
     const said = objectOf(response)
     const status = type.slice('response.'.length)
     const fault = faultOfResponse({ status, ...said })
-    take(this, responseUsage(said), said)
+    take(this, responseUsage(said), objectOf(said['usage']))
     this.model = typeof said['model'] === 'string' ? said['model'] : this.model
     if (fault !== null) return this.failed(fault)
     this.finishReason = finishOf({ status, ...said })
