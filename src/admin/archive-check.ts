@@ -154,8 +154,7 @@ function wasAsked({ channel, status }: Pick<Archived, 'channel' | 'status'>): bo
 /** The differences between the day's files and its totals; none where rows of the day are still in the store. */
 async function differences(store: Store, day: number, found: Counted): Promise<string[]> {
   const until = day + dayMs
-  const [left] = await store.retention.oldest(until, { at: day, requestId: '' }, 1)
-  if (left !== undefined) return []
+  if (await store.retention.isAny(day, until)) return []
   const totals = await store.rollups.read({
     cuts: [day],
     until,

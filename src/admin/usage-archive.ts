@@ -61,8 +61,8 @@ export async function archiveUsage(parts: ArchiveParts): Promise<void> {
   try {
     do {
       const open = await store.archive.open()
-      if (open !== null) await removeRows(parts, open)
-      else if (!(await writeNext(parts))) return
+      const isDone = open === null ? await writeNext(parts) : await removeRows(parts, open)
+      if (!isDone) return
     } while (await turn(turnMs))
   } finally {
     clearInterval(renewal)
@@ -97,7 +97,8 @@ async function fileOfOldest({ store, before }: ArchiveParts) {
   }
   const book = await priceBookOf(store)
   async function* lines() {
-    let after: UsagePlace | null = null
+    // Not from the start: a request of an earlier day may be settled meanwhile.
+    let after: UsagePlace = { at: day, requestId: '' }
     while (sums.requests < fileRows) {
       const rows: UsageRow[] = await store.retention.oldest(day + dayMs, after, pageRows)
       for (const { at, chargeNano, writeoffNano } of rows) {
@@ -125,7 +126,10 @@ function linesOf(rows: readonly UsageRow[], book: PriceBook): string {
   return rows.map((row) => `${JSON.stringify(usageView(row, book))}\n`).join('')
 }
 
-/** Removes the ids that the stored file contains: requests settled since are in no file, and stay. */
+/**
+ * Removes the ids that the stored file contains: requests settled since are in no file, and stay. False where some may
+ * have to stay for a data warehouse, whose export was begun again: the file stays open until they may go.
+ */
 async function removeRows({ store, files, pause }: ArchiveParts, file: ArchivedFile) {
   const content = await readArchived(files, file)
   if (typeof content === 'string') throw new Error(`${file.name} ${content}: its rows stay`)
@@ -143,7 +147,9 @@ async function removeRows({ store, files, pause }: ArchiveParts, file: ArchivedF
     ids = []
   }
   await remove(ids)
+  if (await store.retention.isHeld(before)) return false
   await store.archive.close(file.name, Date.now())
+  return true
 }
 
 /** The file's content, or in words why it is not what was written. */

@@ -20,6 +20,10 @@ export interface RetentionTable {
   oldest(before: number, after: UsagePlace | null, limit: number): Promise<UsageRow[]>
   /** Like `prune`, for these rows only. */
   remove(before: number, requestIds: readonly string[]): Promise<number>
+  /** Whether a data warehouse has not received all rows from before this moment, so that some of them stay. */
+  isHeld(before: number): Promise<boolean>
+  /** Whether any row of a request that began in this time is stored. */
+  isAny(since: number, until: number): Promise<boolean>
 }
 
 const advance = 'UPDATE usage_kept SET since = ? WHERE since < ?'
@@ -56,8 +60,17 @@ export function retentionTable(engine: Engine): RetentionTable {
     },
     async remove(before, requestIds) {
       const since = await advanceTo(engine, before)
-      const sql = `DELETE FROM usage WHERE ${amongIds[engine.kind]} AND at < ?`
+      const sql = `DELETE FROM usage WHERE ${amongIds[engine.kind]} AND at < ?
+        AND at < ${exportedUntil(engine)}`
       return engine.run(sql, [JSON.stringify(requestIds), since])
+    },
+    async isHeld(before) {
+      const sql = `SELECT 1 FROM usage_kept WHERE ${exportedUntil(engine)} < ?`
+      return (await engine.query(sql, [before])).length > 0
+    },
+    async isAny(since, until) {
+      const sql = 'SELECT 1 FROM usage WHERE at >= ? AND at < ? LIMIT 1'
+      return (await engine.query(sql, [since, until])).length > 0
     },
   }
 }

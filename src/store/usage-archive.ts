@@ -1,6 +1,7 @@
 // The archive files to which usage rows are written before they are removed, and which process writes the next one.
 
-import type { Engine, Value } from './engine.ts'
+import type { Engine, Session, Value } from './engine.ts'
+import { exportedUntil } from './exported-until.ts'
 import { aheadMs } from './leases.ts'
 
 export interface ArchivedFile {
@@ -52,9 +53,9 @@ function freeFor({ holder, nowMs }: Turn): Value[] {
   return [holder, nowMs, nowMs + longestTurnMs + aheadMs]
 }
 
-const due = `SELECT 1 FROM usage_archive_turn WHERE ${isFree}
+const due = (session: Session) => `SELECT 1 FROM usage_archive_turn WHERE ${isFree}
   AND (EXISTS (SELECT 1 FROM usage_archive WHERE removed_at IS NULL)
-    OR EXISTS (SELECT 1 FROM usage WHERE at < ?))`
+    OR EXISTS (SELECT 1 FROM usage WHERE at < ? AND at < ${exportedUntil(session)}))`
 
 const insert = `INSERT INTO usage_archive (name, first_at, last_at, requests, charge_nano, writeoff_nano,
     bytes, sha256, written_at)
@@ -69,7 +70,7 @@ const select = `SELECT name, first_at AS "firstAt", last_at AS "lastAt", request
 export function usageArchiveTable(engine: Engine): UsageArchiveTable {
   return {
     async isDue(turn, before) {
-      return (await engine.query(due, [...freeFor(turn), before])).length > 0
+      return (await engine.query(due(engine), [...freeFor(turn), before])).length > 0
     },
     async take(turn, until) {
       const sql = `UPDATE usage_archive_turn SET holder = ?, until = ? WHERE ${isFree}`

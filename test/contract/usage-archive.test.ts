@@ -6,6 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { checkArchive } from '../../src/admin/archive-check.ts'
 import { archiveUsage } from '../../src/admin/usage-archive.ts'
 import type { usageView } from '../../src/admin/usage-view.ts'
 import { type ArchiveFiles, archiveFiles } from '../../src/blobs/archive-files.ts'
@@ -235,6 +236,39 @@ onEachEngine('requests that are settled late', (start) => {
     ).toEqual([1, 4])
     expect(readOrNone(dataDir)).toEqual(['late', ...all.slice(0, 4)])
     expect((await store.audit.run(pricing)).findings).toEqual([])
+  })
+})
+
+onEachEngine('an export that is begun while rows are removed', (start) => {
+  test('keeps the rest of them until they are exported; the archive is sound before and after', async () => {
+    const bench = await start()
+    const { store } = bench
+    const ref = await fill({ store })
+    const dataDir = folder()
+    const kept = archiveFiles(dataDir, null)
+    const turn = { destination: 'clickhouse', holder: 'one', nowMs: Date.now() }
+    const files: ArchiveFiles = {
+      ...kept,
+      // The second file has been written, and is read for the removal of its rows.
+      async get(name) {
+        if (name.includes('08-02')) await store.usageExport.take(turn, 600, dayMs)
+        return kept.get(name)
+      },
+    }
+    await archive(store, files)
+    expect(await left(store)).toEqual(all.slice(4))
+    await archive(store, kept)
+    expect(await left(store)).toEqual(all.slice(4))
+    await store.settlements.settle([
+      finished(ref, { requestId: 'late', at: first + 9, chargeNano: 10n, priceVersion: 1 }),
+    ])
+    expect((await checkArchive(store, kept)).ok).toBe(true)
+
+    await bench.engine.run('UPDATE usage_export SET held_until = 0', [])
+    await archive(store, kept)
+    expect(await left(store)).toEqual([])
+    expect(readOrNone(dataDir)).toEqual(['late', ...all])
+    expect((await checkArchive(store, kept)).ok).toBe(true)
   })
 })
 
