@@ -141,6 +141,14 @@ async function chooses() {
   await page.getByText('¥13.75').waitFor()
   await page.getByText('input tokens or').waitFor()
   expect(await seriousFindings(page)).toEqual([])
+  // It begins with an amount that is offered.
+  await own.fill('')
+  await own.pressSequentially('105', { delay: 50 })
+  expect(await own.inputValue()).toBe('105')
+  await page.getByRole('button', { name: 'Pay 105 CNY' }).waitFor()
+  await page.getByRole('group', { name: 'Amount' }).locator('label').nth(1).click()
+  await page.getByRole('button', { name: 'Pay 50 CNY' }).waitFor()
+  expect(await own.inputValue()).toBe('')
   await page.close()
 }
 

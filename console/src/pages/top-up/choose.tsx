@@ -48,8 +48,7 @@ export function Choose({ offer }: { readonly offer: Offer }) {
               onChange={(name) => set({ provider: name })}
             />
           )}
-          <Presets offer={offer} provider={provider} amount={amount} onChange={set} />
-          <OwnAmount
+          <Amount
             key={provider.currency}
             offer={offer}
             provider={provider}
@@ -70,6 +69,32 @@ interface AmountProps {
   readonly provider: Provider
   readonly amount: string
   readonly onChange: (next: { amount: string | undefined }) => void
+}
+
+function Amount(props: AmountProps) {
+  const { provider, amount, onChange } = props
+  const isPreset = provider.presets.some((each) => each.amount === amount)
+  const [typed, setTyped] = useState(isPreset ? '' : amount)
+  return (
+    <>
+      <Presets
+        {...props}
+        onChange={(next) => {
+          setTyped('')
+          onChange(next)
+        }}
+      />
+      <OwnAmount
+        {...props}
+        typed={typed}
+        onType={(text) => {
+          setTyped(text)
+          // If it is emptied, the amount is the first of the presets again.
+          onChange({ amount: text.trim() || undefined })
+        }}
+      />
+    </>
+  )
 }
 
 function Presets({ offer, provider, amount, onChange }: AmountProps) {
@@ -106,13 +131,15 @@ function Presets({ offer, provider, amount, onChange }: AmountProps) {
   )
 }
 
-function OwnAmount({ offer, provider, amount, onChange }: AmountProps) {
+interface OwnAmountProps extends Pick<AmountProps, 'offer' | 'provider'> {
+  readonly typed: string
+  readonly onType: (text: string) => void
+}
+
+function OwnAmount({ offer, provider, typed, onType }: OwnAmountProps) {
   const { i18n } = useLingui()
   const least = decimalText(offer.minimum, i18n.locale)
   const most = decimalText(offer.maximum, i18n.locale)
-  const isPreset = provider.presets.some((each) => each.amount === amount)
-  const [typed, setTyped] = useState(isPreset ? '' : amount)
-  const shown = isPreset ? '' : typed
   return (
     <Field
       label={<Trans>Another amount</Trans>}
@@ -121,18 +148,14 @@ function OwnAmount({ offer, provider, amount, onChange }: AmountProps) {
           From {least} to {most} {provider.currency}.
         </Trans>
       }
-      error={shown === '' ? undefined : amountProblem(shown, boundsOf(offer))}
+      error={typed === '' ? undefined : amountProblem(typed, boundsOf(offer))}
     >
       <Input
         inputMode="decimal"
         autoComplete="off"
         unit={provider.currency}
-        value={shown}
-        onChange={({ target: { value } }) => {
-          setTyped(value)
-          // If it is emptied, the amount is the first of those above again.
-          onChange({ amount: value.trim() || undefined })
-        }}
+        value={typed}
+        onChange={({ target }) => onType(target.value)}
       />
     </Field>
   )
