@@ -195,6 +195,9 @@ async function compares() {
   await page.getByLabel('Only of the vendor').fill('acme')
   await page.getByRole('button', { name: 'Compare' }).click()
   const row = page.getByRole('listitem').filter({ hasText: 'list-one' })
+  await row.waitFor()
+  // What was compared is taken, not what is typed since.
+  await page.getByLabel('Only of the vendor').fill('another')
   await row.getByRole('button', { name: 'Take', exact: true }).click()
   await row.waitFor({ state: 'detached' })
   await page.getByRole('listitem').filter({ hasText: 'list-two' }).waitFor()

@@ -39,10 +39,11 @@ function Comparing({ onOpen }: ImportProps) {
   const compare = useMutation({
     mutationFn: (body: Asked) => change('post', '/api/prices/import', { body }),
   })
-  const asked: Asked = { document, ...(vendor.trim() !== '' && { vendor: vendor.trim() }) }
+  // What was compared, whatever the fields contain by now.
+  const asked = compare.variables
   function submit(event: FormEvent) {
     event.preventDefault()
-    compare.mutate(asked)
+    compare.mutate({ document, ...(vendor.trim() !== '' && { vendor: vendor.trim() }) })
   }
   return (
     <>
@@ -87,7 +88,7 @@ function Comparing({ onOpen }: ImportProps) {
           </div>
         </form>
       </Card>
-      {compare.data !== undefined && (
+      {compare.data !== undefined && asked !== undefined && (
         <Compared
           compared={compare.data}
           asked={asked}
