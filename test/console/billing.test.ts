@@ -42,6 +42,27 @@ if (hasBrowser) {
     expect(await row.textContent()).toContain('+$12.50')
     await page.close()
   })
+  test('an adjustment that is under way cannot be left, and begun a second time', async () => {
+    const page = await stage.open('/billing')
+    await page.getByRole('button', { name: 'Adjust the balance' }).click()
+    const dialog = page.getByRole('dialog')
+    const { promise, resolve } = Promise.withResolvers<void>()
+    await page.route('**/adjustments', async (route) => {
+      await promise
+      await route.continue()
+    })
+    await dialog.getByLabel('Amount').fill('0.5')
+    await dialog.getByLabel('Reason').fill('slowly')
+    await dialog.getByRole('button', { name: 'Adjust', exact: true }).click()
+    await dialog.getByRole('button', { name: 'Cancel', disabled: true }).waitFor()
+    await dialog.getByRole('button', { name: 'Close', disabled: true }).waitFor()
+    await page.keyboard.press('Escape')
+    expect(await dialog.isVisible()).toBe(true)
+    resolve()
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByRole('row').filter({ hasText: 'slowly' }).waitFor()
+    await page.close()
+  })
   test('on a small screen a request of the ledger is named in full, and copied', async () => {
     const page = await stage.open('/billing')
     await page.setViewportSize({ width: 768, height: 900 })

@@ -28,6 +28,8 @@ interface DialogProps {
   readonly wide?: boolean
   /** Typed text or a secret would be lost: Escape, a click outside and going back do not close it. */
   readonly keep?: boolean
+  /** Its request is running: opened anew meanwhile, it would send a second one. It cannot be closed before the answer. */
+  readonly busy?: boolean
 }
 
 const firstField = ['input', 'select', 'textarea']
@@ -41,9 +43,11 @@ export function Dialog({
   children,
   footer,
   wide = false,
-  keep = false,
+  keep: keepsText = false,
+  busy = false,
 }: DialogProps) {
   const { t } = useLingui()
+  const keep = keepsText || busy
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()
   const isPressedBeside = useRef(false)
@@ -85,7 +89,7 @@ export function Dialog({
         <h2 id={heading} className="text-section">
           {title}
         </h2>
-        <IconButton icon="close" label={t`Close`} onClick={onClose} />
+        <IconButton icon="close" label={t`Close`} disabled={busy} onClick={onClose} />
       </header>
       <div className="p-5">{children}</div>
       {footer !== undefined && (
@@ -150,11 +154,12 @@ export function Confirm({
   }
   return (
     <Dialog
+      busy={isBusy}
       title={title}
       onClose={close}
       footer={
         <>
-          <Button onClick={close}>
+          <Button disabled={isBusy} onClick={close}>
             <Trans>Cancel</Trans>
           </Button>
           {isStale ? (

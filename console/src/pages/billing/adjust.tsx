@@ -64,11 +64,12 @@ function AdjustDialog({ account, onClose }: DialogProps) {
   return (
     <Dialog
       keep={formState.isDirty}
+      busy={formState.isSubmitting}
       title={<Trans>Adjust the balance of {account}</Trans>}
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>
+          <Button disabled={formState.isSubmitting} onClick={onClose}>
             <Trans>Cancel</Trans>
           </Button>
           <Button form={id} type="submit" variant="primary" busy={formState.isSubmitting}>

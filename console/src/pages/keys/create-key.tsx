@@ -64,11 +64,12 @@ function Making({ group, onMade, onClose }: MakingProps) {
     <Dialog
       wide
       keep={form.formState.isDirty}
+      busy={form.formState.isSubmitting}
       title={<Trans>Create key</Trans>}
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>
+          <Button disabled={form.formState.isSubmitting} onClick={onClose}>
             <Trans>Cancel</Trans>
           </Button>
           <Button type="submit" form={id} variant="primary" busy={form.formState.isSubmitting}>

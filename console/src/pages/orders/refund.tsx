@@ -69,11 +69,12 @@ export function RefundDialog({ order, onClose }: RefundDialogProps) {
   return (
     <Dialog
       keep={formState.isDirty}
+      busy={formState.isSubmitting}
       title={<Trans>Refund the order</Trans>}
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>
+          <Button disabled={formState.isSubmitting} onClick={onClose}>
             <Trans>Cancel</Trans>
           </Button>
           <Button form={id} type="submit" variant="danger" busy={formState.isSubmitting}>
