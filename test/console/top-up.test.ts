@@ -405,13 +405,18 @@ async function makesOnce() {
   await dialog.getByLabel('How many').fill('1')
   await dialog.getByLabel('Worth of each').fill('2')
   await dialog.getByLabel('Note').fill('lost on the way')
-  await page.route(path, async (route) => {
-    await route.fetch()
-    await route.abort()
-  })
-  await dialog.getByRole('button', { name: 'Make codes' }).click()
-  await dialog.getByText('The gateway cannot be reached.', { exact: false }).waitFor()
-  await page.unroute(path)
+  for (const [said, status] of [
+    ['HTTP 504', 504],
+    ['The gateway cannot be reached.', null],
+  ] as const) {
+    await page.route(path, async (route) => {
+      await route.fetch()
+      await (status === null ? route.abort() : route.fulfill({ status, body: 'Timeout' }))
+    })
+    await dialog.getByRole('button', { name: 'Make codes' }).click()
+    await dialog.getByText(said, { exact: false }).waitFor()
+    await page.unroute(path)
+  }
   await dialog.getByRole('button', { name: 'Make codes' }).click()
   await page.getByRole('button', { name: 'I saved them' }).click()
   await page.getByText('lost on the way').first().waitFor()

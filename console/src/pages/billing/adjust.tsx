@@ -1,9 +1,9 @@
 // Operators credit or debit an account, with the reason that its ledger shows.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useId, useRef, useState } from 'react'
+import { useId, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
-import { change, randomId } from '../../api/client.ts'
+import { change } from '../../api/client.ts'
 import { refreshMoney } from '../../api/queries.ts'
 import { amountRule, creditBounds } from '../../ui/bounds.ts'
 import { Button } from '../../ui/button.tsx'
@@ -11,6 +11,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Field, Input, Select } from '../../ui/field.tsx'
 import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { useIdempotencyKey } from '../../ui/use-idempotency-key.ts'
 import { sameFields, useRefusal } from '../../ui/use-refusal.ts'
 
 interface Values {
@@ -41,21 +42,18 @@ interface DialogProps {
 function AdjustDialog({ account, onClose }: DialogProps) {
   const { t } = useLingui()
   const id = useId()
-  // Sending the same again after a lost answer is executed once; a newly typed form is another adjustment.
-  const attempt = useRef({ typed: '', idempotencyKey: '' })
+  const idempotencyKey = useIdempotencyKey()
   const form = useForm<Values>({
     defaultValues: { direction: 'credit', amount: '', reason: '' },
   })
   const { handleSubmit, formState } = form
-  const { problem, attempt: guarded } = useRefusal(form, fieldOf)
+  const { problem, attempt } = useRefusal(form, fieldOf)
   async function submit(values: Values) {
     const body = { ...values, amount: values.amount.trim() }
-    const typed = JSON.stringify(body)
-    if (attempt.current.typed !== typed) attempt.current = { typed, idempotencyKey: randomId() }
-    await guarded(async () => {
+    await attempt(async () => {
       const params = { path: { id: account } }
-      const { idempotencyKey } = attempt.current
-      await change('post', '/api/accounts/{id}/adjustments', { params, body, idempotencyKey })
+      const once = { idempotencyKey: idempotencyKey.of(body) }
+      await change('post', '/api/accounts/{id}/adjustments', { params, body, ...once })
       await refreshMoney()
       showToast({ text: t`The balance of ${account} was adjusted.`, tone: 'info' })
       onClose()

@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
-import { change, Problem, randomId, readAll, type Shape } from '../../api/client.ts'
+import { change, readAll, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { fromLocalInput } from '../../app/range.ts'
 import { unitsOfNano } from '../../format.ts'
@@ -16,6 +16,7 @@ import { download } from '../../ui/download.ts'
 import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
 import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
+import { useIdempotencyKey } from '../../ui/use-idempotency-key.ts'
 import { useRefusal } from '../../ui/use-refusal.ts'
 import { useTimeRule } from '../../ui/use-time-rule.ts'
 import { Copy, Id, Money, Time } from '../../ui/values.tsx'
@@ -185,8 +186,7 @@ interface MakeFormProps {
 function MakeForm({ onMade, onClose }: MakeFormProps) {
   const id = useId()
   const timeZone = useTimeZone()
-  // One idempotency key for all attempts of one form: a lost answer makes no second batch.
-  const [idempotencyKey, setKey] = useState(randomId)
+  const idempotencyKey = useIdempotencyKey()
   const form = useForm<Values>({
     defaultValues: { codes: '10', amount: '', note: '', expires: '' },
   })
@@ -200,21 +200,17 @@ function MakeForm({ onMade, onClose }: MakeFormProps) {
       note,
       ...(expiresAt !== null && { expiresAt }),
     }
-    try {
-      onMade(await change('post', path, { body, idempotencyKey }))
-    } catch (error) {
-      if (!(error instanceof Problem && error.status === 0)) setKey(randomId())
-      throw error
-    }
+    onMade(await change('post', path, { body, idempotencyKey: idempotencyKey.of(body) }))
   }
   return (
     <Dialog
       keep={formState.isDirty}
+      busy={formState.isSubmitting}
       title={<Trans>Make codes</Trans>}
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>
+          <Button disabled={formState.isSubmitting} onClick={onClose}>
             <Trans>Cancel</Trans>
           </Button>
           <Button form={id} type="submit" variant="primary" busy={formState.isSubmitting}>
