@@ -13,6 +13,7 @@ if (hasBrowser) {
   beforeAll(async () => {
     stage = await startConsole()
   })
+  test('an expiry stays where it is if another zone is chosen beside the form', keepsExpiry)
   test('a key is made with limits, each refusal at its field, and its secret is shown once', makes)
   test('a refusal is told in Chinese, and a name may have joined emoji', refusesInChinese)
   test('what was typed outlives a failure, and a repeat makes one key', outlives)
@@ -89,6 +90,33 @@ async function makes() {
   const row = page.getByRole('row').filter({ hasText: 'website' })
   await row.getByText(`sk-tg-…${secret.slice(-4)}`).waitFor()
   expect(await row.textContent()).toMatch(/Active.*default.*\$0\.00 \/ \$25\.00/)
+  await page.close()
+}
+
+async function keepsExpiry() {
+  const page = await stage.open('/keys')
+  const expiresAt = '2099-12-31T16:00:00.000Z'
+  const id = await page.evaluate(async (expiresAt) => {
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ name: 'zoned', group: 'default', expiresAt })
+    return (await (await fetch('/api/keys', { method: 'POST', headers, body })).json()).id
+  }, expiresAt)
+  await page.goto(`${stage.server.url}/console/keys?open=${id}`)
+  const drawer = page.getByRole('complementary', { name: 'Key' })
+  await drawer.getByLabel('Expires at').waitFor()
+  // Chosen in another tab.
+  await page.evaluate((key) => {
+    localStorage.setItem(key, JSON.stringify({ timeZone: 'Asia/Shanghai' }))
+    dispatchEvent(new StorageEvent('storage', { key }))
+  }, 'tollgate.preferences')
+  await page.getByRole('button', { name: 'Time zone: Asia/Shanghai' }).waitFor()
+  await drawer.getByLabel('Name').fill('zoned anew')
+  await drawer.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Key changed').waitFor()
+  const path = `/api/keys/${id}`
+  const kept = await page.evaluate(async (path) => (await fetch(path)).json(), path)
+  expect([kept.name, kept.expiresAt]).toEqual(['zoned anew', expiresAt])
+  await page.evaluate(() => localStorage.removeItem('tollgate.preferences'))
   await page.close()
 }
 

@@ -44,7 +44,8 @@ interface MakingProps {
 function Making({ group, onMade, onClose }: MakingProps) {
   const client = useQueryClient()
   const account = useAccount()
-  const timeZone = useTimeZone()
+  // The fields keep local times, which a zone chosen meanwhile must not move.
+  const [timeZone] = useState(useTimeZone())
   const balance = useBalance()
   const id = useId()
   const { form, problem, submit } = useKeyForm(
@@ -86,7 +87,7 @@ function Making({ group, onMade, onClose }: MakingProps) {
           submit()
         }}
       >
-        <KeyFields form={form} currency={balance.data?.currency ?? ''} />
+        <KeyFields form={form} currency={balance.data?.currency ?? ''} timeZone={timeZone} />
         {problem !== null && <Failure error={problem} />}
       </form>
     </Dialog>

@@ -70,7 +70,6 @@ interface DetailsProps {
 }
 
 function Details({ shown, mayChange, onDeleted }: DetailsProps) {
-  const timeZone = useTimeZone()
   return (
     <div className="flex flex-col gap-6">
       <Facts shown={shown} />
@@ -80,7 +79,7 @@ function Details({ shown, mayChange, onDeleted }: DetailsProps) {
         </p>
       )}
       <Actions shown={shown} mayChange={mayChange} onDeleted={onDeleted} />
-      {mayChange && <Edit key={shown.id} shown={shown} timeZone={timeZone} />}
+      {mayChange && <Edit key={shown.id} shown={shown} />}
     </div>
   )
 }
@@ -195,8 +194,10 @@ function Actions({ shown, mayChange, onDeleted }: DetailsProps) {
   )
 }
 
-function Edit({ shown, timeZone }: { readonly shown: Key; readonly timeZone: string }) {
+function Edit({ shown }: { readonly shown: Key }) {
   const { t } = useLingui()
+  // The fields keep local times, which a zone chosen meanwhile must not move.
+  const [timeZone] = useState(useTimeZone())
   const client = useQueryClient()
   const valuesFrom = (key: Key) => valuesOf(key, timeZone)
   const { form, problem, clear, submit } = useKeyForm(
@@ -237,7 +238,7 @@ function Edit({ shown, timeZone }: { readonly shown: Key; readonly timeZone: str
       <h3 className="text-section">
         <Trans>Change the key</Trans>
       </h3>
-      <KeyFields form={form} currency={shown.currency} />
+      <KeyFields form={form} currency={shown.currency} timeZone={timeZone} />
       <FormProblem problem={problem} newest={newest} />
       <Buttons>
         <Button

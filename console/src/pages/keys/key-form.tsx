@@ -5,7 +5,6 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
 import { readAll } from '../../api/client.ts'
-import { useTimeZone } from '../../state/preferences.ts'
 import { amountRule, countRule, creditBounds } from '../../ui/bounds.ts'
 import { Checkbox, Field, Input, Select, TextArea } from '../../ui/field.tsx'
 import { GroupEffect } from './group-effect.tsx'
@@ -19,9 +18,11 @@ export type KeyForm = UseFormReturn<KeyValues>
 interface FieldsProps {
   readonly form: KeyForm
   readonly currency: string
+  /** That of the times in the form. */
+  readonly timeZone: string
 }
 
-export function KeyFields({ form, currency }: FieldsProps) {
+export function KeyFields({ form, currency, timeZone }: FieldsProps) {
   const { t } = useLingui()
   const { register, formState, watch } = form
   const { errors, defaultValues } = formState
@@ -61,7 +62,7 @@ export function KeyFields({ form, currency }: FieldsProps) {
       </div>
       {group !== '' && <GroupEffect group={group} />}
       <SpendFields form={form} currency={currency} />
-      <ExpiryFields form={form} />
+      <ExpiryFields form={form} timeZone={timeZone} />
       <Section title={<Trans>Models</Trans>} open={isSet('models', 'deniedModels')}>
         <ModelFields form={form} />
       </Section>
@@ -97,7 +98,10 @@ function Section({ title, open, children }: SectionProps) {
   )
 }
 
-function SpendFields({ form: { register, formState, watch }, currency }: FieldsProps) {
+function SpendFields({
+  form: { register, formState, watch },
+  currency,
+}: Omit<FieldsProps, 'timeZone'>) {
   const { t } = useLingui()
   const { errors } = formState
   const hasLimit = watch('amount').trim() !== ''
@@ -139,10 +143,12 @@ function SpendFields({ form: { register, formState, watch }, currency }: FieldsP
   )
 }
 
-function ExpiryFields({ form: { register, formState, watch } }: { readonly form: KeyForm }) {
+function ExpiryFields({
+  form: { register, formState, watch },
+  timeZone,
+}: Omit<FieldsProps, 'currency'>) {
   const { t } = useLingui()
   const { errors } = formState
-  const timeZone = useTimeZone()
   return (
     <div className="grid gap-4 md:grid-cols-3">
       <Field
