@@ -440,8 +440,17 @@ async function disputes() {
 async function automatic() {
   const page = await stage.open('/billing')
   await page.getByLabel('First payment').fill(' 12.50 ')
+  const attempts: unknown[] = []
+  await page.route('**/api/orders', (route) => {
+    attempts.push(route.request().postDataJSON().attempt)
+    const json = { code: 'conflict', detail: 'It is refused.' }
+    return attempts.length > 1 ? route.continue() : route.fulfill({ status: 409, json })
+  })
+  await page.getByRole('button', { name: 'Agree and pay' }).click()
+  await page.getByText('It is refused.').waitFor()
   await page.getByRole('button', { name: 'Agree and pay' }).click()
   await page.waitForURL(/order=tg/)
+  expect(new Set(attempts).size).toBe(2)
   const id = new URL(page.url()).searchParams.get('order') ?? ''
   await simulator.paysim.control.pay(id)
   await page.goto(`${stage.server.url}/console/billing`)

@@ -93,7 +93,8 @@ function Agree({ rule }: { readonly rule: Rule }) {
   const navigate = useNavigate()
   const [amount, setAmount] = useState('10')
   const [typedProblem, setTypedProblem] = useState<string>()
-  const [attempt] = useState(randomId)
+  // Pressing again after a lost answer gives the same order; a refused one may be tried as a new one.
+  const [attempt, setAttempt] = useState(randomId)
   const { account, provider, agreeMethod: method, providerCurrency } = rule
   const order = useMutation({
     mutationFn: () => {
@@ -103,6 +104,9 @@ function Agree({ rule }: { readonly rule: Rule }) {
       return change('post', '/api/orders', { body, idempotencyKey: attempt + typed })
     },
     onSuccess: ({ id }) => navigate({ to: '/billing/top-up', search: { order: id } }),
+    onError(failure) {
+      if (failure instanceof Problem && failure.status !== 0) setAttempt(randomId())
+    },
   })
   function pay() {
     const found = amountProblem(amount, paymentBounds)
