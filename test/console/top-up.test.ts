@@ -381,6 +381,13 @@ async function redeems() {
   const before = await available()
   const own = await stage.open('/billing/top-up', { width: 390 })
   await own.getByLabel('Redemption code').fill(first.toLowerCase())
+  await own.route('**/api/redeem', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await own.getByRole('button', { name: 'Redeem', exact: true }).click()
+  await own.getByText('The gateway cannot be reached.', { exact: false }).waitFor()
+  await own.unroute('**/api/redeem')
   await own.getByRole('button', { name: 'Redeem', exact: true }).click()
   await own.getByText('was credited.', { exact: false }).waitFor()
   expect((await available()) - before).toBe(3_000_000_000n)

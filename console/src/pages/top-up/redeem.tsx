@@ -3,12 +3,13 @@
 import { Trans } from '@lingui/react/macro'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
-import { change, type Reply } from '../../api/client.ts'
+import { change, mayPass, type Reply } from '../../api/client.ts'
 import { refreshMoney } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
 import { ProblemLine } from '../../ui/state.tsx'
+import { useIdempotencyKey } from '../../ui/use-idempotency-key.ts'
 import { sameFields, useRefusal } from '../../ui/use-refusal.ts'
 import { Money } from '../../ui/values.tsx'
 
@@ -18,11 +19,22 @@ export function Redeem({ account }: { readonly account: string }) {
   const form = useForm({ defaultValues: { code: '' } })
   const { register, handleSubmit, reset, formState } = form
   const { problem, attempt } = useRefusal(form, fieldOf)
+  const idempotencyKey = useIdempotencyKey()
   const [done, setDone] = useState<Reply<'post', '/api/redeem'> | null>(null)
   async function submit({ code }: { readonly code: string }) {
     setDone(null)
+    const body = { code: code.trim(), account }
     await attempt(async () => {
-      setDone(await change('post', '/api/redeem', { body: { code: code.trim(), account } }))
+      try {
+        const once = { idempotencyKey: idempotencyKey.of(body) }
+        setDone(await change('post', '/api/redeem', { body, ...once }))
+      } catch (error) {
+        // A lost answer is asked for again; after another the code itself cannot be credited twice.
+        if (!mayPass(error)) idempotencyKey.renew()
+        // An earlier attempt may have credited it.
+        void refreshMoney()
+        throw error
+      }
       reset()
       await refreshMoney()
     })
