@@ -101,6 +101,7 @@ if (hasBrowser) {
     expect(await drawer.getByRole('listitem').count()).toBe(101)
     await page.close()
   })
+  test('a draft stays when somebody else sets the prices meanwhile', keepsDraft)
   test('an auditor sees the prices and changes nothing', audits)
   test('one row of what differs from the shipped prices is taken', async () => {
     const page = await stage.open('/admin/prices?view=shipped')
@@ -237,6 +238,34 @@ async function bringsBack() {
   expect(await versions.count()).toBe(before + 2)
   expect(await versions.filter({ hasText: 'cancelled' }).count()).toBe(1)
   expect(await versions.filter({ hasText: 'scheduled' }).count()).toBe(0)
+  await page.close()
+}
+
+async function keepsDraft() {
+  const { page, drawer } = await openModel('acme/draft')
+  const elsewhere = (output: string) =>
+    page.evaluate(
+      async (prices) => {
+        const headers = { 'content-type': 'application/json' }
+        const body = JSON.stringify({ model: 'acme/draft', prices, source: 'a test' })
+        await fetch('/api/prices', { method: 'POST', headers, body })
+        // So that the page asks again, as after a while in the background.
+        const now = Date.now
+        Date.now = () => now() + 60_000
+        globalThis.dispatchEvent(new Event('visibilitychange'))
+      },
+      { input: '1', output },
+    )
+  await elsewhere('2')
+  await drawer.getByText('output 2').first().waitFor()
+  const output = priceOf(drawer, 'Output')
+  await output.fill('7')
+  await elsewhere('3')
+  await drawer.getByText('What you typed is not lost.', { exact: false }).waitFor()
+  expect(await output.inputValue()).toBe('7')
+  await drawer.getByRole('button', { name: 'Set prices', disabled: true }).waitFor()
+  await drawer.getByRole('button', { name: 'Load the newest without my changes' }).click()
+  expect(await output.inputValue()).toBe('3')
   await page.close()
 }
 

@@ -53,8 +53,8 @@ export function PriceDrawer({ model, ...rest }: PriceDrawerProps) {
           {!model.endsWith('*') && current !== undefined && <ForGroup model={model} />}
           {admin && (
             <PriceForm
-              key={current?.version ?? 0}
               model={model}
+              version={current?.version ?? 0}
               prices={current?.model === model ? current.prices : {}}
             />
           )}

@@ -10,9 +10,10 @@ import { useTimeZone } from '../../state/preferences.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
+import { FormProblem } from '../../ui/form-problem.tsx'
 import { KeepDraft } from '../../ui/keep-draft.tsx'
-import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { useNewest } from '../../ui/use-newest.ts'
 import { useRefusal } from '../../ui/use-refusal.ts'
 import { useTimeRule } from '../../ui/use-time-rule.ts'
 import { Effect } from './effect.tsx'
@@ -22,16 +23,26 @@ import { refreshPrices } from './refresh.ts'
 
 interface PriceFormProps {
   readonly model: string
+  /** The version in force; 0: none. */
+  readonly version: number
   readonly prices: Prices
 }
 
-export function PriceForm({ model, prices }: PriceFormProps) {
+const valuesOf = ({ prices }: { readonly prices: Prices }): PriceValues => ({
+  lines: linesOf(prices),
+  from: '',
+  source: '',
+})
+
+export function PriceForm({ model, version, prices }: PriceFormProps) {
   const { t } = useLingui()
   const form = useForm<PriceValues>({
-    defaultValues: { lines: linesOf(prices), from: '', source: '' },
+    defaultValues: valuesOf({ prices }),
   })
   const { getValues } = form
   const sending = useSending(model, form)
+  const shown = { revision: version, prices }
+  const newest = useNewest({ form, shown, valuesOf, clear: sending.clear })
   const effect = useMutation({
     mutationFn: () =>
       change('post', '/api/prices/effect', { body: { model, prices: pricesOf(getValues()) } }),
@@ -49,16 +60,14 @@ export function PriceForm({ model, prices }: PriceFormProps) {
         <PriceLines form={form} />
         <When form={form} />
         <Buttons>
-          <Button type="submit" busy={sending.isBusy}>
+          <Button type="submit" busy={sending.isBusy} disabled={newest.isStale}>
             <Trans>Set prices</Trans>
           </Button>
           <Button variant="quiet" busy={effect.isPending} onClick={() => effect.mutate()}>
             <Trans>What would the last 7 days have earned?</Trans>
           </Button>
         </Buttons>
-        {(sending.problem ?? effect.error) !== null && (
-          <ProblemLine error={(sending.problem ?? effect.error) as Error} />
-        )}
+        <FormProblem problem={sending.problem ?? effect.error} newest={newest} />
       </form>
       {effect.data !== undefined && <Effect effect={effect.data} />}
       {sending.large !== null && (
@@ -116,7 +125,7 @@ function useSending(model: string, form: UseFormReturn<PriceValues>) {
   const { t } = useLingui()
   const client = useQueryClient()
   const timeZone = useTimeZone()
-  const { problem, attempt } = useRefusal(form, placeOf)
+  const { problem, attempt, clear } = useRefusal(form, placeOf)
   const [isBusy, setBusy] = useState(false)
   const [large, setLarge] = useState<readonly Shape<'PriceDifference'>[] | null>(null)
   async function send(values: PriceValues, allowLarge: boolean) {
@@ -134,7 +143,7 @@ function useSending(model: string, form: UseFormReturn<PriceValues>) {
     })
     setBusy(false)
   }
-  return { send, problem, isBusy, large, dismiss: () => setLarge(null) }
+  return { send, problem, clear, isBusy, large, dismiss: () => setLarge(null) }
 }
 
 /** `prices.output` belongs to the line of that name. */
