@@ -20,7 +20,7 @@ import { showProblem, showToast } from '../../ui/toast.tsx'
 import { useNewest } from '../../ui/use-newest.ts'
 import { useRefusal } from '../../ui/use-refusal.ts'
 import { Badge, Copy, Time } from '../../ui/values.tsx'
-import { haveTexts, NoticesInput, readNotices, writeNotices } from './notices-input.tsx'
+import { haveTexts, haveTimes, NoticesInput, readNotices, writeNotices } from './notices-input.tsx'
 import { Webhooks } from './webhooks.tsx'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
@@ -197,7 +197,12 @@ function SettingCard({ setting, onTyped }: SettingCardProps) {
     return () => onTyped((names) => names.filter((each) => each !== name))
   }, [isDirty, name, onTyped])
   form.register('text', {
-    validate: (typed) => isComplete(typed, kind) || t`Each notice needs a text.`,
+    validate(typed) {
+      if (kind.input !== 'notices') return true
+      const notices = readNotices(typed)
+      if (!haveTimes(notices)) return t`Write the whole date and time, with a year from 1970 on.`
+      return haveTexts(notices) || t`Each notice needs a text.`
+    },
   })
   return (
     <Card
@@ -350,10 +355,6 @@ function wordOf(value: unknown, { input }: Kind, t: (word: MessageDescriptor) =>
 function textOf({ value }: Setting, { input }: Kind): string {
   if (input === 'notices') return writeNotices(value)
   return value === null ? '' : String(value)
-}
-
-function isComplete(text: string, { input }: Kind): boolean {
-  return input !== 'notices' || haveTexts(readNotices(text))
 }
 
 function valueOf(text: string, { input }: Kind): unknown {

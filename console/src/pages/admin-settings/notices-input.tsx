@@ -19,6 +19,16 @@ const empty: Notice = { severity: 'info', text: {}, from: null, until: null }
 export const writeNotices = (notices: unknown): string => JSON.stringify(notices)
 export const readNotices = (json: string): readonly Notice[] => JSON.parse(json)
 
+/** A time that is no moment yet, such as one whose year is half typed, is in the list as it was typed. */
+export function haveTimes(notices: readonly Notice[]): boolean {
+  return notices.every((notice) =>
+    [notice.from, notice.until].every((at) => at === null || isMoment(at)),
+  )
+}
+
+/** Typed texts have no zone. */
+const isMoment = (text: string): boolean => text.endsWith('Z')
+
 export function haveTexts(notices: readonly Notice[]): boolean {
   return notices.every(({ text }) => Object.keys(text).length > 0)
 }
@@ -79,9 +89,9 @@ function NoticeFields({ notice, number, disabled, onChange, onRemove }: NoticeFi
     return {
       type: 'datetime-local',
       disabled,
-      value: at === null ? '' : toLocalInput(at, timeZone),
-      onChange: ({ target }: { readonly target: HTMLInputElement }) =>
-        onChange({ ...notice, [name]: fromLocalInput(target.value, timeZone) }),
+      value: at !== null && isMoment(at) ? toLocalInput(at, timeZone) : (at ?? ''),
+      onChange: ({ target: { value } }: { readonly target: HTMLInputElement }) =>
+        onChange({ ...notice, [name]: fromLocalInput(value, timeZone) ?? (value || null) }),
     } as const
   }
   return (
