@@ -95,8 +95,11 @@ async function waits() {
   const alipay = page.getByRole('listitem').filter({ hasText: '/api/payments/alipay/notify' })
   await alipay.getByRole('link', { name: /for more than two minutes/ }).click()
   const row = page.getByRole('row').filter({ hasText: 'old' })
+  const isList = (asked: { url(): string }) => new URL(asked.url()).pathname === '/api/orders'
+  const again = page.waitForRequest(isList, { timeout: 5_000 })
   await row.getByRole('button', { name: 'Check now' }).click()
   await page.getByText('no payment so far').waitFor()
+  await again
   const { searchParams } = new URL(page.url())
   expect([searchParams.get('stuck'), searchParams.get('provider')]).toEqual(['true', 'alipay'])
   await page.getByRole('row').nth(2).waitFor({ state: 'detached' })

@@ -5,7 +5,7 @@ import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { change, read, type Shape } from '../../api/client.ts'
-import { roleOf, useMe } from '../../api/queries.ts'
+import { refreshMoney, roleOf, useMe } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, Select } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
@@ -125,7 +125,8 @@ function Row({ bill, difference }: RowProps) {
   const asked = useMutation({
     mutationFn: () =>
       change('post', '/api/orders/{id}/check', { params: { path: { id: orderId } } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['/api/payments/bill'] }),
+    onSettled: () =>
+      Promise.all([refreshMoney(), client.invalidateQueries({ queryKey: ['/api/payments/bill'] })]),
   })
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 border-t border-border pt-3">

@@ -3,12 +3,14 @@
 import { Trans } from '@lingui/react/macro'
 import { useMutation } from '@tanstack/react-query'
 import { change, type Shape } from '../../api/client.ts'
+import { refreshMoney } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { ProblemText } from '../../ui/state.tsx'
 
 export function CheckNow({ order: { id } }: { readonly order: Shape<'Order'> }) {
   const asked = useMutation({
     mutationFn: () => change('post', '/api/orders/{id}/check', { params: { path: { id } } }),
+    onSettled: () => refreshMoney(),
   })
   return (
     <span className="flex items-center gap-2">
