@@ -4,6 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { change } from '../../api/client.ts'
 import { type Person, queryClient, useBalance } from '../../api/queries.ts'
+import { apiAddress } from '../../api/viewing.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Checkbox } from '../../ui/field.tsx'
@@ -24,7 +25,7 @@ export function MyData({ me }: { readonly me: Person }) {
             A ZIP with usage, keys (without secrets) and messages as JSON lines, and media as files.
           </Trans>
         </p>
-        <a href="/api/me/export" download className={buttonClass()}>
+        <a href={apiAddress('/api/me/export')} download className={buttonClass()}>
           <Icon name="download" />
           <Trans>Export all my data</Trans>
         </a>
