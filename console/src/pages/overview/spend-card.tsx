@@ -50,13 +50,13 @@ export function SpendCard({ asked }: { readonly asked: Asked }) {
       }
     >
       <Widget query={query} skeleton={<Skeleton rows={1} height={320} />}>
-        {(statistics) => <Spend asked={asked} statistics={statistics} />}
+        {(statistics) => <Spend statistics={statistics} />}
       </Widget>
     </Card>
   )
 }
 
-function Spend({ statistics }: { readonly asked: Asked; readonly statistics: Statistics }) {
+function Spend({ statistics }: { readonly statistics: Statistics }) {
   const { t, i18n } = useLingui()
   const isPhone = useIsPhone()
   const navigate = useNavigate()
