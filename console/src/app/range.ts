@@ -1,7 +1,5 @@
 // The span of time a page is about: presets and own bounds, held in the address, cut at midnights of the chosen zone.
 
-import type { MessageDescriptor } from '@lingui/core'
-import { msg } from '@lingui/core/macro'
 import { oneOf, time } from './search.ts'
 
 const minuteMs = 60_000
@@ -9,16 +7,6 @@ const dayMs = 1_440 * minuteMs
 
 export const presets = ['1h', 'today', '24h', '7d', '30d', 'mtd', 'last-month'] as const
 export type Preset = (typeof presets)[number]
-
-export const presetNames: Readonly<Record<Preset, MessageDescriptor>> = {
-  '1h': msg`Last hour`,
-  today: msg`Today`,
-  '24h': msg`Last 24 hours`,
-  '7d': msg`Last 7 days`,
-  '30d': msg`Last 30 days`,
-  mtd: msg`This month`,
-  'last-month': msg`Last month`,
-}
 
 /** Fields of a page's search: `searchOf({ ...rangeFields, ... })`. */
 export const rangeFields = { range: oneOf(...presets), since: time, until: time }
@@ -65,8 +53,8 @@ function boundsOf(preset: Preset, endMs: number, timeZone: string): readonly [nu
   if (preset === '1h') return [endMs - 60 * minuteMs, endMs]
   if (preset === 'today') return [startOfDay(endMs - 1, timeZone), endMs]
   if (preset === '24h') return [endMs - dayMs, endMs]
-  if (preset === '7d') return [startOfDay(endMs - 6 * dayMs, timeZone), endMs]
-  if (preset === '30d') return [startOfDay(endMs - 29 * dayMs, timeZone), endMs]
+  if (preset === '7d') return [startOfDay(endMs - 1, timeZone, 6), endMs]
+  if (preset === '30d') return [startOfDay(endMs - 1, timeZone, 29), endMs]
   const month = startOfMonth(endMs - 1, timeZone)
   return preset === 'mtd' ? [month, endMs] : [startOfMonth(month - 1, timeZone), month]
 }
@@ -99,10 +87,10 @@ function nextMinute(ms: number): number {
   return Math.floor(ms / minuteMs + 1) * minuteMs
 }
 
-/** The midnight before a moment, in the zone's local time. */
-export function startOfDay(ms: number, timeZone: string): number {
+/** The midnight before a moment, in the zone's local time, or the one that many calendar days earlier. */
+export function startOfDay(ms: number, timeZone: string, daysBefore = 0): number {
   const { year, month, day } = partsOf(ms, timeZone)
-  return momentOf(Date.UTC(year, month - 1, day), timeZone)
+  return momentOf(Date.UTC(year, month - 1, day - daysBefore), timeZone)
 }
 
 /** A month such as `2027-01`, from its first midnight to that of the next. */
@@ -119,11 +107,12 @@ function startOfMonth(ms: number, timeZone: string): number {
 
 /**
  * The moment when the zone's local time equals UTC's at `wallMs`; calculated twice, since a clock change may lie
- * between the first guess and the result.
+ * between the first guess and the result. Of a local time that clocks leave out it is the moment after the change.
  */
 function momentOf(wallMs: number, timeZone: string): number {
   const guess = wallMs - offsetOf(wallMs, timeZone)
-  return wallMs - offsetOf(guess, timeZone)
+  const ms = wallMs - offsetOf(guess, timeZone)
+  return ms + offsetOf(ms, timeZone) === wallMs ? ms : Math.max(guess, ms)
 }
 
 function offsetOf(ms: number, timeZone: string): number {

@@ -4,12 +4,12 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { type FormEvent, useState } from 'react'
 import {
   fromLocalInput,
-  presetNames,
   presets,
   type Range,
   type RangeSearch,
   toLocalInput,
 } from '../app/range.ts'
+import { presetNames } from '../app/range-names.ts'
 import { dateTime } from '../format.ts'
 import { useTimeZone } from '../state/preferences.ts'
 import { Button } from './button.tsx'
@@ -47,7 +47,11 @@ export function RangePicker({ range, onChange }: RangePickerProps) {
               </li>
             ))}
           </ul>
-          <OwnBounds key={`${range.since}${zone}`} range={range} onChange={onChange} />
+          <OwnBounds
+            key={`${range.preset ?? range.since} ${zone}`}
+            range={range}
+            onChange={onChange}
+          />
         </div>
       </Popover>
       <Printed label={t`Time range`}>

@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMemo } from 'react'
 import type { Shape } from '../../api/client.ts'
-import { presetNames } from '../../app/range.ts'
+import { presetNames } from '../../app/range-names.ts'
 import { bucketsOf, groupId, otherId, pointsOf, seriesOf } from '../../charts/statistics.ts'
 import { TimeChart } from '../../charts/time-chart.tsx'
 import { exactMoney } from '../../format.ts'
