@@ -6,13 +6,20 @@ type Field<Value> = (text: string) => Value | undefined
 export const text: Field<string> = (value) =>
   value !== '' && value.length <= 500 ? value : undefined
 
-/** A list, joined by commas in the address; commas within values are written as `%2C`. */
+/** Stands for the empty value in a list; no other value is written so, since `%` is written as `%25`. */
+const noValue = '%none'
+const mostItems = 50
+
+/**
+ * A list, joined by commas in the address; commas within values are written as `%2C`. Of a longer one only the first
+ * values are kept.
+ */
 export const list: Field<readonly string[]> = (value) => {
   const items = value
     .split(',')
-    .map(decodeURIComponentSafely)
     .filter((item) => item !== '')
-  return items.length > 0 && items.length <= 50 ? items : undefined
+    .map((item) => (item === noValue ? '' : decodeURIComponentSafely(item)))
+  return items.length > 0 ? items.slice(0, mostItems) : undefined
 }
 
 export const wholeNumber: Field<number> = (value) =>
@@ -61,9 +68,11 @@ export function stringifySearch(search: Record<string, unknown>): string {
 }
 
 function textOf(value: unknown): string {
-  return Array.isArray(value)
-    ? value.map((item) => String(item).replaceAll('%', '%25').replaceAll(',', '%2C')).join(',')
-    : String(value)
+  return Array.isArray(value) ? value.map(itemText).join(',') : String(value)
+}
+
+function itemText(item: unknown): string {
+  return item === '' ? noValue : String(item).replaceAll('%', '%25').replaceAll(',', '%2C')
 }
 
 function decodeURIComponentSafely(value: string): string {
