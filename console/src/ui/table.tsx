@@ -10,13 +10,12 @@ import {
   tableFeatures,
   useTable,
 } from '@tanstack/react-table'
-import { useVirtualizer } from '@tanstack/react-virtual'
 import { memo, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from './button.tsx'
 import { useColumnChoice } from './columns.tsx'
 import { Icon } from './icon.tsx'
 import { type ColumnWidth, useIsPhone } from './media.ts'
-import { useRowFocus } from './use-row-focus.ts'
+import { type More, useSeen } from './use-seen.ts'
 
 export interface Column<Row> {
   readonly id: string
@@ -86,20 +85,21 @@ export interface TableProps<Row extends RowData> {
 interface PagedQuery {
   readonly hasNextPage: boolean
   readonly isFetchingNextPage: boolean
+  readonly isFetchNextPageError: boolean
   fetchNextPage(): Promise<unknown>
 }
 
-type More = { readonly isLoading: boolean; readonly load: () => void } | undefined
-
 /** Of a list that is asked for in pages. */
-export function moreOf({ hasNextPage, isFetchingNextPage, fetchNextPage }: PagedQuery): More {
-  return hasNextPage
-    ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() }
-    : undefined
+export function moreOf(query: PagedQuery): More {
+  if (!query.hasNextPage) return undefined
+  return {
+    isLoading: query.isFetchingNextPage,
+    hasFailed: query.isFetchNextPageError,
+    load: () => void query.fetchNextPage(),
+  }
 }
 
 const features = tableFeatures({ columnVisibilityFeature, columnSizingFeature })
-const tall = 60
 
 export function DataTable<Row extends RowData>(props: TableProps<Row>) {
   const isPhone = useIsPhone()
@@ -137,33 +137,6 @@ function useShown<Row extends RowData>({ id, columns, rows, rowId }: TableProps<
     () => ids.split(',').flatMap((id) => columns.find((column) => column.id === id) ?? []),
     [columns, ids],
   )
-}
-
-/** The rows that are drawn, from the `first` on, and the height of those before and after; asks for more near the end. */
-function useSeen<Row extends RowData>({ rows, height, more, openId }: TableProps<Row>) {
-  const scroller = useRef<HTMLDivElement>(null)
-  useRowFocus(scroller, openId)
-  const isVirtual = height !== undefined && rows.length > tall
-  const virtualizer = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => 36,
-    overscan: 12,
-    enabled: isVirtual,
-  })
-  const items = virtualizer.getVirtualItems()
-  const isNearEnd = !isVirtual || (items.at(-1)?.index ?? 0) > rows.length - 30
-  useEffect(() => {
-    if (isVirtual && isNearEnd && more !== undefined && !more.isLoading) more.load()
-  }, [isVirtual, isNearEnd, more])
-  if (!isVirtual) return { scroller, seen: rows, first: 0, before: 0, after: 0 }
-  return {
-    scroller,
-    seen: items.flatMap(({ index }) => rows[index] ?? []),
-    first: items[0]?.index ?? 0,
-    before: items[0]?.start ?? 0,
-    after: virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0),
-  }
 }
 
 function Grid<Row extends RowData>(props: TableProps<Row>) {
@@ -437,7 +410,7 @@ function Cards<Row extends RowData>(props: TableProps<Row>) {
   const [added, setAdded] = useState(0)
   const opened = rows.findIndex((row) => rowId(row) === openId)
   const shown = Math.max(firstCards + added, opened + 1)
-  const rest = { isLoading: false, load: () => setAdded(shown - firstCards + 50) }
+  const rest = { isLoading: false, hasFailed: false, load: () => setAdded(shown - firstCards + 50) }
   return (
     <>
       <ul aria-label={label} className="divide-y divide-border">
