@@ -42,6 +42,7 @@ if (hasBrowser) {
   test('followed live, a request appears when it ends', followsLive)
   test('a request that ends while the connection opens is listed', followsFromTheStart)
   test('ten tabs follow in turn, each while it is seen', followsInTurn)
+  test('a range with an end is not followed; following begins at the present', followsThePresent)
   test('a running request is shown with its cost and can be stopped', stopsRunning)
   test('in Chinese, dark and narrow it is the same page without a fault', async () => {
     const page = await stage.open('/requests', { language: 'zh-CN', theme: 'dark', width: 390 })
@@ -58,6 +59,7 @@ if (hasBrowser) {
     await page.close()
   })
   test('a list that was read on stays as it is while minutes pass', keepsPages)
+  test('a refused next page is asked for again by its button alone', asksOnceForMore)
   test(
     'the receipt of a request that used nothing says so, without an empty table',
     showsNothingUsed,
@@ -173,6 +175,30 @@ async function saysPlaces(table: Locator) {
   })
 }
 
+/** There are more than a page of them by now. */
+async function asksOnceForMore() {
+  const page = await stage.open('/billing')
+  const title = 'It was made to fail.'
+  const body = JSON.stringify({ status: 429, code: 'rate_limited', title, detail: title })
+  let asked = 0
+  await page.route('**/api/requests?*cursor=*', (route) => {
+    asked += 1
+    return route.fulfill({ status: 429, contentType: 'application/problem+json', body })
+  })
+  await page.goto(`${stage.server.url}/console/requests`)
+  const table = page.getByRole('table', { name: 'Requests' })
+  await table.getByRole('row').nth(20).waitFor()
+  await table.locator('..').evaluate((scroller) => scroller.scrollTo(0, scroller.scrollHeight))
+  await page.getByText(title).first().waitFor()
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await eventually(() => (asked >= 2 ? true : undefined))
+  await table.locator('..').evaluate((scroller) => scroller.scrollTo(0, 0))
+  await table.getByRole('row').nth(1).click()
+  await page.getByRole('complementary').getByRole('table').first().waitFor()
+  expect(asked).toBe(2)
+  await page.close()
+}
+
 async function showsNothingUsed() {
   expect((await say('sandbox/chat+fault=500')).status).toBe(500)
   const page = await stage.open('/requests?statusClass=5xx')
@@ -215,6 +241,9 @@ async function filters() {
   await page.getByLabel('Streaming').selectOption('Streamed')
   await page.getByRole('button', { name: 'Filter', exact: true }).click()
   await page.waitForURL(/stream=true/)
+  // The keyboard goes on where the form was opened.
+  const focused = () => page.evaluate(() => document.activeElement?.textContent)
+  expect(await eventually(async () => (await focused()) || undefined)).toBe('More filters: 1')
   const whole = page.getByRole('row').filter({ hasText: 'no-such-model' })
   await whole.waitFor({ state: 'detached' })
   await page.close()
@@ -231,6 +260,18 @@ async function followsLive() {
   ).toBe(200)
   await page.getByRole('row').filter({ hasText: 'sandbox/image' }).waitFor()
   expect(await page.getByRole('row').filter({ hasText: 'sandbox/chat' }).count()).toBe(0)
+  await page.close()
+}
+
+async function followsThePresent() {
+  const past = 'since=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z'
+  const page = await stage.open(`/requests?live=true&${past}`)
+  await page.getByText('No request in this time.').waitFor()
+  expect(await page.getByRole('button', { name: 'Following' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Follow live' }).click()
+  await page.getByText('● following').waitFor()
+  expect([...new URL(page.url()).searchParams.keys()]).toEqual(['live'])
+  await page.locator('tbody tr[data-id]').first().waitFor()
   await page.close()
 }
 

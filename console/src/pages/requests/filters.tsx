@@ -83,7 +83,7 @@ export function Filters({ search, range, account, onChange }: FiltersProps) {
             onChange={(chosen) => onChange({ [name]: chosen?.at(-1) })}
           />
         ))}
-      <MoreFilters key={JSON.stringify(search)} search={search} onChange={onChange} />
+      <MoreFilters search={search} onChange={onChange} />
       {isFiltered && (
         <Button variant="quiet" onClick={() => onChange(withoutFilters)}>
           <Trans>Clear filters</Trans>
@@ -108,17 +108,28 @@ function draftOf(search: RequestsSearch): MoreDraft {
 
 function MoreFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChange'>) {
   const { t } = useLingui()
+  const [isOpen, setOpen] = useState(false)
   const [draft, setDraft] = useState(() => draftOf(search))
   const currency = useCurrency()
-  const count = Object.values(draft).filter((value) => value !== '').length
+  const count = Object.values(draftOf(search)).filter((value) => value !== '').length
+  function open(isOpen: boolean) {
+    if (isOpen) setDraft(draftOf(search))
+    setOpen(isOpen)
+  }
+  function filter(next: Partial<RequestsSearch>) {
+    setOpen(false)
+    onChange(next)
+  }
   return (
     <>
       <Popover
         label={t`More filters`}
         icon="filter"
         text={count > 0 ? t`More filters: ${count}` : undefined}
+        open={isOpen}
+        onOpenChange={open}
       >
-        <MoreForm draft={draft} setDraft={setDraft} currency={currency} onChange={onChange} />
+        <MoreForm draft={draft} setDraft={setDraft} currency={currency} onChange={filter} />
       </Popover>
       <PrintedMore search={search} currency={currency} />
     </>

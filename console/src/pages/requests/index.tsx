@@ -17,6 +17,7 @@ import { ExportButton } from './export.tsx'
 import { Filters } from './filters.tsx'
 import { Histogram } from './histogram.tsx'
 import { RequestList } from './list.tsx'
+import { merged } from './merged.ts'
 import { type Asked, useRequests, useTail } from './queries.ts'
 import { SavedViews } from './saved-views.tsx'
 import type { RequestsSearch } from './search.ts'
@@ -44,7 +45,7 @@ export default function RequestsPage() {
   )
   // The pressed button shows at once; the list follows.
   const shown = useDeferredValue(asked)
-  const isLive = search.live === true
+  const isLive = isFollowed(asked)
   const change = useCallback(
     (next: Partial<RequestsSearch>) =>
       void navigate({ to: '.', search: (before) => ({ ...before, ...next }) }),
@@ -65,7 +66,7 @@ export default function RequestsPage() {
             variant={isLive ? 'primary' : 'secondary'}
             icon={isLive ? 'pause' : 'play'}
             aria-pressed={isLive}
-            onClick={() => change({ live: isLive ? undefined : true })}
+            onClick={() => change(isLive ? { live: undefined } : followed(asked))}
           >
             {isLive ? t`Following` : t`Follow live`}
           </Button>
@@ -88,7 +89,7 @@ const Listed = memo(PlainListed)
 function PlainListed({ asked, onChange }: ListedProps) {
   const { search, account } = asked
   const list = useRequests(asked)
-  const isLive = search.live === true
+  const isLive = isFollowed(asked)
   const tail = useTail(asked, isLive)
   const rows = useRows(list, tail)
   const place = rows.findIndex(({ requestId }) => requestId === search.open)
@@ -120,11 +121,21 @@ function PlainListed({ asked, onChange }: ListedProps) {
   )
 }
 
-/** Requests that arrived while following, and the list below them. */
+/** A range with an end has no new requests. */
+function isFollowed({ search, bounds }: Asked): boolean {
+  return search.live === true && bounds.until === undefined
+}
+
+/** Of a range with an end, the page changes to its usual one. */
+function followed({ bounds }: Asked): Partial<RequestsSearch> {
+  const present = { range: undefined, since: undefined, until: undefined }
+  return { live: true, ...(bounds.until !== undefined && present) }
+}
+
+/** Requests that arrived while following, among those of the list: it may have been read again since. */
 function useRows(list: ReturnType<typeof useRequests>, tail: ReturnType<typeof useTail>) {
   return useMemo(() => {
     const listed = list.data?.pages.flatMap(({ items }) => items) ?? []
-    const known = new Set(listed.map(({ requestId }) => requestId))
-    return [...tail.rows.filter(({ requestId }) => !known.has(requestId)), ...listed]
+    return merged(tail.rows, listed)
   }, [list.data, tail])
 }
