@@ -67,6 +67,8 @@ export default function Palette({ operator, typed, onClose }: PaletteProps) {
   const choices = useChoices(text.trim(), operator, search.items)
   const at = Math.min(chosen, Math.max(0, choices.length - 1))
   function press(event: KeyboardEvent) {
+    // Enter and the arrows then choose among what an input method proposes.
+    if (event.nativeEvent.isComposing) return
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
       event.preventDefault()

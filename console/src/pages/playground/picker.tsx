@@ -45,7 +45,8 @@ export function ModelPicker({ models, value, onChange }: PickerProps) {
             autoComplete="off"
             onChange={(event) => setWords(event.target.value)}
             onKeyDown={(event) => {
-              if (event.key === 'Enter' && shown[0] !== undefined) choose(shown[0].id)
+              const isEnter = event.key === 'Enter' && !event.nativeEvent.isComposing
+              if (isEnter && shown[0] !== undefined) choose(shown[0].id)
             }}
           />
         </Field>
