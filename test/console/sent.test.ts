@@ -4,11 +4,15 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { eventually } from '../support/clients.ts'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
 import { chatReply, json, startUpstream, type Upstream } from '../support/upstream.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-sent-'))
 const file = join(folder, 'tollgate.yaml')
+/** One dot. */
+const png =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 let stage: ConsoleStage
 let upstream: Upstream
 
@@ -28,7 +32,7 @@ if (hasBrowser) {
     }
     const config = {
       channels: [channel],
-      models: { chat: { prices: { input: '1', output: '2' } } },
+      models: { chat: { vision: true, prices: { input: '1', output: '2' } } },
       history: { mode: 'full', adminReads: true },
     }
     writeFileSync(file, JSON.stringify(config))
@@ -50,6 +54,26 @@ if (hasBrowser) {
     expect(await rowOf('messages').count()).toBe(0)
     expect(await seriousFindings(page)).toEqual([])
     expect(stage.faults()).toEqual([])
+    await page.close()
+  })
+  test('a picture is shown to an operator who reads the message of any account', async () => {
+    const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }
+    const messages = [{ role: 'user', content: [picture] }]
+    const reply = await stage.call({ model: 'chat', messages })
+    expect(await reply.text()).toContain('"ok"')
+    const id = reply.headers.get('x-request-id')
+    const page = await stage.open('/requests')
+    const listed = `${stage.server.url}/api/history?id=${id}`
+    const items = async () => (await (await page.request.get(listed)).json()).items
+    await eventually(async () => (await items()).length > 0 || undefined)
+    await page.goto(`${stage.server.url}/console/requests?open=${id}&tab=messages`)
+    const picked = page.getByAltText('Image of the message')
+    await picked.waitFor()
+    // An account's own address would refuse the pictures of others.
+    const inspected = page.waitForRequest(`**/api/admin/history/${id}/blobs/*`)
+    await page.getByRole('button', { name: 'Read it with what vendors were sent' }).click()
+    await inspected
+    await picked.waitFor()
     await page.close()
   })
 }

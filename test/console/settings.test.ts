@@ -74,7 +74,11 @@ async function sealsMessages() {
   const file = await download.path()
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByText('Saved. It applies to requests that begin from now on.').waitFor()
-  const messages = [{ role: 'user', content: 'The password is swordfish' }]
+  const url =
+    'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  const picture = { type: 'image_url', image_url: { url } }
+  const text = { type: 'text', text: 'The password is swordfish' }
+  const messages = [{ role: 'user', content: [text, picture] }]
   // Messages are written in the background: on a busy machine after the request's reply, and after the page has asked
   // for them.
   await eventually(async () => {
@@ -89,6 +93,12 @@ async function sealsMessages() {
   }, 30_000)
   await page.getByLabel('File with the secret key').setInputFiles(file)
   await page.getByText('The password is swordfish', { exact: true }).waitFor()
+  // A picture that its browser cannot read would have no width.
+  const image = page.getByAltText('Image of the message')
+  await image.waitFor()
+  expect(await image.evaluate((shown: HTMLImageElement) => shown.decode().then(() => true))).toBe(
+    true,
+  )
   expect(await seriousFindings(page)).toEqual([])
   await page.close()
 }

@@ -116,9 +116,9 @@ function otherPart(part: Json): readonly Part[] {
   return part['inlineData'] === undefined ? [] : mediaOf(part)
 }
 
-/** Wherever a format puts it, stored content is `blob:ID`; anything else is an address. */
+/** Wherever a format puts it, stored content is `blob:ID`, also within a data URL; anything else is an address. */
 function mediaOf(part: Json): readonly Part[] {
-  const found = /"(blob:[\w-]+|https?:[^"]+)"/.exec(JSON.stringify(part))?.[1]
+  const found = /"(?:data:[^",]*,)?(blob:[\w-]+|https?:[^"]+)"/.exec(JSON.stringify(part))?.[1]
   return found === undefined
     ? []
     : [{ kind: 'media', type: String(part['type'] ?? 'file'), source: found }]

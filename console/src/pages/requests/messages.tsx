@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type ChangeEvent, useState } from 'react'
+import { type ChangeEvent, useMemo, useState } from 'react'
 import { read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { wholeCount } from '../../format.ts'
@@ -12,6 +12,7 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { Field, Input, Segments } from '../../ui/field.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { Copy } from '../../ui/values.tsx'
+import { inspectedBlobs, keptBlobs, type LoadBlob, sealedBlobs } from './blobs.ts'
 import { conversationOf, type Turn } from './conversation.ts'
 import { curlOf } from './copies.ts'
 import { SentView, sentOf } from './sent.tsx'
@@ -67,7 +68,8 @@ function KeptMessages({ id }: { readonly id: string }) {
 
 function KeptView({ id, kept }: { readonly id: string; readonly kept: Kept }) {
   const { body, sealed, format, withheld } = kept
-  if (body !== null) return <BodyView isReadable id={id} format={format} body={body} />
+  const loadBlob = useMemo(() => keptBlobs(id), [id])
+  if (body !== null) return <BodyView readableId={id} {...{ format, body, loadBlob }} />
   if (sealed !== null) return <Sealed id={id} format={format} sealed={sealed} />
   if (!withheld) return <NotKept />
   return (
@@ -79,6 +81,7 @@ function KeptView({ id, kept }: { readonly id: string; readonly kept: Kept }) {
 
 /** Each reading is recorded, so it is requested once, after a person confirmed. */
 function Inspected({ id }: { readonly id: string }) {
+  const loadBlob = useMemo(() => inspectedBlobs(id), [id])
   const query = useQuery({
     ...read('/api/admin/history/{id}', { params: { path: { id } } }),
     staleTime: Number.POSITIVE_INFINITY,
@@ -87,7 +90,7 @@ function Inspected({ id }: { readonly id: string }) {
   return (
     <Widget query={query} skeleton={<Skeleton rows={6} />}>
       {({ body, format }) =>
-        body === null ? <NotKept /> : <BodyView id={id} format={format} body={body} />
+        body === null ? <NotKept /> : <BodyView {...{ format, body, loadBlob }} />
       }
     </Widget>
   )
@@ -112,12 +115,12 @@ function NotKept() {
 }
 
 interface BodyViewProps {
-  readonly id: string
   /** The client's format: `openai-chat`, ... */
   readonly format: string
   readonly body: Body
-  /** Another page may read it as well: it is not sealed. */
-  readonly isReadable?: boolean
+  readonly loadBlob: LoadBlob
+  /** Where another page may read it as well. */
+  readonly readableId?: string
 }
 
 function BodyView(props: BodyViewProps) {
@@ -141,11 +144,11 @@ function BodyView(props: BodyViewProps) {
 type View = 'chat' | 'json' | 'sent'
 
 function WholeBody({
-  id,
   format,
   body,
   json,
-  isReadable = false,
+  loadBlob,
+  readableId,
 }: BodyViewProps & { readonly json: string }) {
   const { t } = useLingui()
   const turns = conversationOf(body.request, body.reply)
@@ -177,7 +180,7 @@ function WholeBody({
           </div>
         )}
         <Copy text={json} />
-        <Again id={turns !== null && isReadable ? id : null} format={format} body={body} />
+        <Again id={turns === null ? undefined : readableId} format={format} body={body} />
       </div>
       {view === 'sent' && <SentView asked={body.request} sent={sent} />}
       {view === 'json' && (
@@ -188,7 +191,7 @@ function WholeBody({
           {json}
         </pre>
       )}
-      {view === 'chat' && <Conversation id={id} turns={matching(turns ?? [], text)} />}
+      {view === 'chat' && <Conversation turns={matching(turns ?? [], text)} loadBlob={loadBlob} />}
     </div>
   )
 }
@@ -199,8 +202,8 @@ function matching(turns: readonly Turn[], text: string): readonly Turn[] {
 }
 
 interface AgainProps {
-  /** null: the playground does not support it. */
-  readonly id: string | null
+  /** undefined: the playground does not support it. */
+  readonly id: string | undefined
   readonly format: string
   readonly body: Body
 }
@@ -215,7 +218,7 @@ function Again({ id, format, body }: AgainProps) {
           <Trans>Copy as curl</Trans>
         </CopyButton>
       )}
-      {id !== null && (
+      {id !== undefined && (
         <Link to="/playground" search={{ from: id }} className={buttonClass()}>
           <Trans>Open in the playground</Trans>
         </Link>
@@ -224,12 +227,17 @@ function Again({ id, format, body }: AgainProps) {
   )
 }
 
-function Conversation({ id, turns }: { readonly id: string; readonly turns: readonly Turn[] }) {
+interface ConversationProps {
+  readonly turns: readonly Turn[]
+  readonly loadBlob: LoadBlob
+}
+
+function Conversation({ turns, loadBlob }: ConversationProps) {
   return (
     <ol className="flex flex-col gap-3">
       {turns.map((turn, index) => (
         <li key={index}>
-          <TurnView id={id} turn={turn} />
+          <TurnView turn={turn} loadBlob={loadBlob} />
         </li>
       ))}
       {turns.length === 0 && (
@@ -249,12 +257,13 @@ interface SealedProps {
 
 /** The secret key is read here from the person's own file, and never sent. */
 function Sealed({ id, format, sealed }: SealedProps) {
-  const [body, setBody] = useState<Body | null>(null)
+  const [opened, setOpened] = useState<Pick<BodyViewProps, 'body' | 'loadBlob'> | null>(null)
   const [isWrong, setWrong] = useState(false)
   async function open(secret: SecretKey) {
     try {
       const key = await openDataKey(fromBase64(sealed.wrappedKey), id, secret)
-      setBody((await openContent(fromBase64(sealed.content), id, key)) as Body)
+      const body = (await openContent(fromBase64(sealed.content), id, key)) as Body
+      setOpened({ body, loadBlob: sealedBlobs(id, key) })
       secretInMemory = secret
     } catch {
       setWrong(true)
@@ -269,7 +278,7 @@ function Sealed({ id, format, sealed }: SealedProps) {
       setWrong(true)
     }
   }
-  if (body !== null) return <BodyView id={id} format={format} body={body} />
+  if (opened !== null) return <BodyView format={format} {...opened} />
   const known = secretInMemory
   return (
     <Empty

@@ -3,9 +3,16 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { Badge, Copy } from '../../ui/values.tsx'
+import type { LoadBlob } from './blobs.ts'
 import type { Part, Turn } from './conversation.ts'
 
-export function TurnView({ id, turn }: { readonly id: string; readonly turn: Turn }) {
+interface TurnViewProps {
+  readonly turn: Turn
+  /** The same function as long as the message is the same. */
+  readonly loadBlob: LoadBlob
+}
+
+export function TurnView({ turn, loadBlob }: TurnViewProps) {
   const isOwn = turn.role === 'user'
   return (
     <article
@@ -14,14 +21,19 @@ export function TurnView({ id, turn }: { readonly id: string; readonly turn: Tur
       <h4 className="mb-1 text-label text-text-2">{turn.role}</h4>
       <div className="flex flex-col gap-2">
         {turn.parts.map((part, index) => (
-          <PartView key={index} id={id} part={part} />
+          <PartView key={index} part={part} loadBlob={loadBlob} />
         ))}
       </div>
     </article>
   )
 }
 
-function PartView({ id, part }: { readonly id: string; readonly part: Part }) {
+interface PartViewProps {
+  readonly part: Part
+  readonly loadBlob: LoadBlob
+}
+
+function PartView({ part, loadBlob }: PartViewProps) {
   if (part.kind === 'text')
     return (
       <div className="group relative">
@@ -40,7 +52,8 @@ function PartView({ id, part }: { readonly id: string; readonly part: Part }) {
         <p className="mt-1 break-words whitespace-pre-wrap">{part.text}</p>
       </details>
     )
-  if (part.kind === 'media') return <Media id={id} type={part.type} source={part.source} />
+  if (part.kind === 'media')
+    return <Media type={part.type} source={part.source} loadBlob={loadBlob} />
   const isCall = part.kind === 'call'
   return (
     <details open className="rounded-control border border-border">
@@ -62,13 +75,13 @@ function PartView({ id, part }: { readonly id: string; readonly part: Part }) {
 }
 
 interface MediaProps {
-  readonly id: string
   readonly type: string
   readonly source: string
+  readonly loadBlob: LoadBlob
 }
 
 /** Stored content is loaded; an address of another site is only shown, since opening it would reveal who reads. */
-function Media({ id, type, source }: MediaProps) {
+function Media({ type, source, loadBlob }: MediaProps) {
   const { t } = useLingui()
   const [blob, setBlob] = useState<Blob | null>(null)
   const [isGone, setGone] = useState(false)
@@ -76,12 +89,11 @@ function Media({ id, type, source }: MediaProps) {
   useEffect(() => {
     if (!isKept) return
     const gone = new AbortController()
-    const path = `/api/history/${encodeURIComponent(id)}/blobs/${source.slice('blob:'.length)}`
-    fetch(path, { signal: gone.signal })
-      .then(async (reply) => (reply.ok ? setBlob(await reply.blob()) : setGone(true)))
+    loadBlob(source.slice('blob:'.length), gone.signal)
+      .then(setBlob)
       .catch(() => setGone(!gone.signal.aborted))
     return () => gone.abort()
-  }, [isKept, id, source])
+  }, [isKept, loadBlob, source])
   const url = useObjectUrl(blob)
   if (!isKept) return <code className="font-mono text-code break-all">{source}</code>
   if (isGone)
