@@ -23,6 +23,7 @@ if (hasBrowser) {
   test('the request is shown as code', showsCode)
   test('pictures and speech are made, with their cost', makesMedia)
   test('a draft and a conversation survive a reload, files by name alone', keepsDraft)
+  test('who signs out leaves no conversation in the browser', forgets)
   test('a kept request is opened, and one that was not kept says so', opensKept)
   test('a key that another page replaced is asked for again', renewsKey)
   test('what fails says why in words, and the empty wallet last', failsInWords)
@@ -279,6 +280,22 @@ async function keepsDraft() {
   await costs(page).first().waitFor()
   await page.getByLabel('System prompt').fill('')
   await page.close()
+}
+
+async function forgets() {
+  const context = await stage.visitor('admin')
+  const page = await stage.open('/playground?model=sandbox/chat', { context })
+  await send(page, 'Between us')
+  await costs(page).first().waitFor()
+  const stored = () => page.evaluate(() => JSON.stringify(localStorage))
+  await page.reload()
+  await page.getByText('You said: Between us').waitFor()
+  expect(await stored()).toContain('Between us')
+  await page.getByRole('button', { name: /^Account menu/ }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.waitForURL(/\/console\/sign-in/)
+  expect(await stored()).not.toContain('Between us')
+  await context.close()
 }
 
 async function opensKept() {

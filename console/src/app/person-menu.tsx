@@ -5,6 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { change } from '../api/client.ts'
 import { type Person, queryClient } from '../api/queries.ts'
 import { showLanguage } from '../i18n.ts'
+import { forgetConversations } from '../state/conversations.ts'
 import { setPreferences, usePreferences } from '../state/preferences.ts'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { showProblem } from '../ui/toast.tsx'
@@ -36,6 +37,7 @@ export default function PersonMenu({ person }: { readonly person: Person }) {
       onSelect: () => {
         change('post', '/api/auth/sign-out').then(() => {
           queryClient.clear()
+          forgetConversations(person.id)
           location.assign('/console/sign-in')
         }, showProblem)
       },

@@ -1,5 +1,6 @@
 // The page's data that the browser stores for each account: settings, typed text, and the conversations.
 
+import { conversationsKey } from '../../state/conversations.ts'
 import { type Message, noSettings, type Settings } from './chat.ts'
 
 export interface Draft {
@@ -14,12 +15,10 @@ export const noDraft: Draft = { settings: noSettings, text: '', conversations: [
 /** Characters; browsers keep a few million for all pages together. */
 const mostLength = 400_000
 
-const nameOf = (account: string) => `tollgate.playground.${account}`
-
 /** Invalid parts are left out. */
 export function loadDraft(account: string): Draft {
   try {
-    const kept = JSON.parse(localStorage.getItem(nameOf(account)) ?? '{}')
+    const kept = JSON.parse(localStorage.getItem(conversationsKey(account)) ?? '{}')
     return {
       settings: { ...noSettings, ...kept.settings },
       text: String(kept.text ?? ''),
@@ -40,7 +39,7 @@ export function keepDraft(account: string, { settings, text, conversations }: Dr
   const whole = JSON.stringify(kept)
   const shorter = whole.length <= mostLength ? whole : JSON.stringify({ settings, text })
   try {
-    if (shorter.length <= mostLength) localStorage.setItem(nameOf(account), shorter)
+    if (shorter.length <= mostLength) localStorage.setItem(conversationsKey(account), shorter)
   } catch {
     // Storage may be full or denied: the draft then lasts as long as the page.
   }

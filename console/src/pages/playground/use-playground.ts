@@ -2,6 +2,7 @@
 
 import { type Dispatch, type SetStateAction, useCallback, useEffect, useRef, useState } from 'react'
 import { randomId } from '../../api/client.ts'
+import { meQuery, queryClient } from '../../api/queries.ts'
 import { streamChat } from './call.ts'
 import {
   type Answer,
@@ -138,7 +139,9 @@ function useDraft(account: string) {
     setDraft(loadDraft(account))
   }, [account])
   const keep = useCallback(() => {
-    if (loaded.current !== '' && latest.current !== noDraft)
+    // Whoever signs out leaves none.
+    const isSignedIn = queryClient.getQueryData(meQuery.queryKey) !== undefined
+    if (isSignedIn && loaded.current !== '' && latest.current !== noDraft)
       keepDraft(loaded.current, latest.current)
   }, [])
   useEffect(() => {

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { change } from '../../api/client.ts'
 import { type Person, queryClient, useBalance } from '../../api/queries.ts'
 import { apiAddress } from '../../api/viewing.ts'
+import { forgetConversations } from '../../state/conversations.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Checkbox } from '../../ui/field.tsx'
@@ -48,6 +49,7 @@ export function MyData({ me }: { readonly me: Person }) {
             onConfirm={async () => {
               await change('delete', '/api/me', { body: { confirm: me.id, forfeit: forfeits } })
               queryClient.clear()
+              forgetConversations(me.id)
               location.assign('/console/sign-in')
             }}
             onClose={() => setLeaving(false)}

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { change, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
+import { forgetConversations } from '../../state/conversations.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { download } from '../../ui/download.ts'
@@ -252,6 +253,7 @@ function SealKey({ value, onChange, error }: SealKeyProps) {
 
 function Deletion() {
   const { t } = useLingui()
+  const me = useMe()
   const [isOpen, setOpen] = useState(false)
   return (
     <Card title={<Trans>Delete what is kept</Trans>}>
@@ -271,6 +273,7 @@ function Deletion() {
           typed={t`delete`}
           onConfirm={async () => {
             await change('delete', '/api/history', { params: { query: { all: true } } })
+            if (me) forgetConversations(me.id)
             showToast({ text: t`Your messages were deleted.`, tone: 'info' })
           }}
           onClose={() => setOpen(false)}
