@@ -27,6 +27,8 @@ export function useArrivals() {
   const { data, isFetchedAfterMount, refetch } = query
   const known = useKnown(account, isFetchedAfterMount ? data?.items : undefined, live)
   useEffect(() => {
+    // Those of another account.
+    setLive([])
     const scope = account === undefined ? '' : `?account=${encodeURIComponent(account)}`
     return follow(`/api/doctor/live${scope}`, {
       on: {
