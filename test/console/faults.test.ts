@@ -148,6 +148,7 @@ if (hasBrowser) {
   )
   test('a fault stays in sight while the page tries again by itself', staysInSight)
   test('a session that ends is taken up in place, and what was typed is sent', keepsDrafts)
+  test('nothing of a person is shown to another who signs in in another tab', startsAnew)
   test('offline is said, a page that was not loaded comes once online, all by itself', offline)
   test('a page whose code did not come is asked for again, all by itself', loadsAgain)
   test('a page whose code is of an earlier build is loaded in the new one', loadsUpdate)
@@ -269,6 +270,27 @@ async function keepsDrafts() {
   }
   await context.close()
   expect(unexpected()).toEqual([])
+}
+
+async function startsAnew() {
+  const context = await stage.visitor('admin')
+  const other = await stage.visitor('user')
+  const page = await stage.open('/keys', { context })
+  await page.getByRole('row').filter({ hasText: 'first' }).waitFor()
+  await page.getByLabel('Search', { exact: false }).first().fill('typed before')
+  await context.clearCookies()
+  await context.addCookies(await other.cookies())
+  await page.evaluate(() =>
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true })),
+  )
+  await page.getByRole('button', { name: 'Account menu of uma' }).waitFor()
+  expect(await page.getByText('first', { exact: true }).count()).toBe(0)
+  await page
+    .getByRole('navigation', { name: 'Pages' })
+    .getByText('Users')
+    .waitFor({ state: 'detached' })
+  await context.close()
+  await other.close()
 }
 
 async function offline() {

@@ -1,13 +1,20 @@
 // The queries of every page: who is signed in, what the account has; and the cache behind all queries.
 
-import { QueryCache, QueryClient, useQueries, useQuery } from '@tanstack/react-query'
+import {
+  hashKey,
+  type Query,
+  QueryCache,
+  QueryClient,
+  useQueries,
+  useQuery,
+} from '@tanstack/react-query'
 import { mayPass, mePath, Problem, type Reply, read, type Shape, whenSignedOut } from './client.ts'
 
 /** How long after a temporary fault a failed query is repeated. */
 export const recoverMs = 4_000
 
 export const queryClient: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: askAgain }),
+  queryCache: new QueryCache({ onError: askAgain, onSuccess: notePerson }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,
@@ -25,7 +32,7 @@ export const queryClient: QueryClient = new QueryClient({
 })
 
 /** How many pages of a list are loaded; 1 for what is no list. */
-function pagesOf(data: unknown): number {
+export function pagesOf(data: unknown): number {
   return typeof data === 'object' && data !== null && 'pages' in data && Array.isArray(data.pages)
     ? data.pages.length
     : 1
@@ -33,7 +40,22 @@ function pagesOf(data: unknown): number {
 
 export type Person = Shape<'Person'>
 
-export const meQuery = { ...read(mePath), staleTime: 60_000 }
+/** In another tab somebody else may have signed in. */
+export const meQuery = {
+  ...read(mePath),
+  staleTime: 60_000,
+  refetchOnWindowFocus: 'always' as const,
+}
+
+let person: string | undefined
+
+/** Nothing that was loaded or typed for one person is shown to another, or sent in their name. */
+function notePerson(data: unknown, { queryHash }: Query<unknown, unknown, unknown>): void {
+  if (queryHash !== hashKey(meQuery.queryKey)) return
+  const { id } = data as Person
+  if (person !== undefined && person !== id) location.reload()
+  person = id
+}
 
 /** A session may end while a page is open: the first refusal asks again who is signed in, and the frame shows it. */
 export function lookWhoIsSignedIn(): void {
@@ -77,15 +99,11 @@ export function useSessionEnded(): boolean {
   return data !== undefined && isSignedOut(error)
 }
 
-/**
- * Checks whether somebody has signed in meanwhile: refused queries are repeated, and all of them for another person.
- */
+/** Checks whether somebody has signed in meanwhile: refused queries are then repeated. */
 export async function signInAgain(): Promise<void> {
-  const before = queryClient.getQueryData<Person>(meQuery.queryKey)?.id
   await queryClient.invalidateQueries({ queryKey: meQuery.queryKey })
   if (isSignedOut(queryClient.getQueryState(meQuery.queryKey)?.error)) return
-  const isOther = queryClient.getQueryData<Person>(meQuery.queryKey)?.id !== before
-  await (isOther ? queryClient.resetQueries() : queryClient.invalidateQueries())
+  await queryClient.invalidateQueries()
 }
 
 /** The deployment's operators; auditors read everything and change nothing. */
