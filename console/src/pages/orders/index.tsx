@@ -5,7 +5,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useLocation, useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useMemo } from 'react'
 import { get, type Shape } from '../../api/client.ts'
-import { roleOf, useMe } from '../../api/queries.ts'
+import { pagesOf, roleOf, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import type { Catalog } from '../../i18n.ts'
 import { buttonClass } from '../../ui/button.tsx'
@@ -104,7 +104,8 @@ function useOrders(filters: Filters) {
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
     placeholderData: (before) => before,
-    refetchInterval: 30_000,
+    // All loaded pages would be requested again.
+    refetchInterval: ({ state }) => (pagesOf(state.data) < 2 ? 30_000 : false),
   })
 }
 
