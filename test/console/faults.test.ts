@@ -277,12 +277,13 @@ async function startsAnew() {
   const other = await stage.visitor('user')
   const page = await stage.open('/keys', { context })
   await page.getByRole('row').filter({ hasText: 'first' }).waitFor()
-  await page.getByLabel('Search', { exact: false }).first().fill('typed before')
+  const loading = page.waitForEvent('load')
   await context.clearCookies()
   await context.addCookies(await other.cookies())
   await page.evaluate(() =>
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true })),
   )
+  await loading
   await page.getByRole('button', { name: 'Account menu of uma' }).waitFor()
   expect(await page.getByText('first', { exact: true }).count()).toBe(0)
   await page
