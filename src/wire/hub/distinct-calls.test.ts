@@ -49,3 +49,10 @@ test('a later turn that counts anew has its own answers, also after one that was
     'a_2=2',
   ])
 })
+
+test('many calls that share an id are named one after another, without counting anew for each', () => {
+  const ids = Array.from({ length: 50_000 }, () => 'a')
+  const named = idsIn([calls(...ids)])
+  expect(named.slice(0, 3)).toEqual(['a', 'a_2', 'a_3'])
+  expect(new Set(named).size).toBe(ids.length)
+})

@@ -27,6 +27,8 @@ class CallNames {
   /** Ids given to the calls of one id that wait for their answers, and the last of all that were given for it. */
   private waiting = new Map<string, string[]>()
   private readonly last = new Map<string, string>()
+  /** The last number given to a repeat of an id, so that many repeats take no longer each. */
+  private readonly numbers = new Map<string, number>()
   private asking = false
 
   constructor(ids: readonly string[]) {
@@ -54,14 +56,18 @@ class CallNames {
     const id = this.used.has(part.id) ? this.made(part.id) : part.id
     this.used.add(id)
     this.last.set(part.id, id)
-    this.waiting.set(part.id, [...(this.waiting.get(part.id) ?? []), id])
+    const waiting = this.waiting.get(part.id)
+    if (waiting === undefined) this.waiting.set(part.id, [id])
+    else waiting.push(id)
     return id === part.id ? part : { ...part, id }
   }
 
   private made(id: string): string {
-    for (let count = 2; ; count++) {
+    for (let count = (this.numbers.get(id) ?? 1) + 1; ; count++) {
       const made = `${id || unnamed}_${count}`
-      if (!this.used.has(made) && !this.known.has(made)) return made
+      if (this.used.has(made) || this.known.has(made)) continue
+      this.numbers.set(id, count)
+      return made
     }
   }
 
