@@ -1,6 +1,8 @@
 // Scans a chat or text completion (a stream chunk or a whole reply) once, and notes what the gateway acts on.
 
 import { ElementScan, kindAt, MemberScan } from '../json/scan.ts'
+import { faultOfFinish } from './fault.ts'
+import { stringOf } from './rules.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -178,16 +180,18 @@ export class ChunkScan {
           if (choice.is('message')) this.readSaid(bytes, value)
           break
         case 13:
-          if (bytes[value] === QUOTE && choice.is('finish_reason')) this.noteFinish(choice)
+          if (bytes[value] === QUOTE && choice.is('finish_reason')) this.noteFinish(bytes, choice)
           break
         default:
       }
     }
   }
 
-  private noteFinish(scan: MemberScan): void {
+  private noteFinish(bytes: Uint8Array, scan: MemberScan): void {
     const end = scan.skip()
-    if (end - scan.value <= 2 || this.finishAt >= 0) return
+    if (end - scan.value <= 2) return
+    // Of several choices the first tells, unless another one has failed.
+    if (this.finishAt >= 0 && faultOfFinish(stringOf(bytes, scan.value, end)) === null) return
     this.finishAt = scan.value
     this.finishEnd = end
   }

@@ -313,3 +313,13 @@ describe('usage for a client that asked', () => {
     expect(watcher.usage).toEqual(counted)
   })
 })
+
+test('a choice that failed is a fault, beside another that has ended', () => {
+  const choices = ['stop', 'error'].map((finish_reason, index) => ({
+    index,
+    delta: {},
+    finish_reason,
+  }))
+  expect(kindOf(chunk({ choices }))).toBe(fault)
+  expect(kindOf(chunk({ choices: choices.toReversed() }))).toBe(fault)
+})
