@@ -1,7 +1,7 @@
 // Assembles the parts of a Cohere reply (text, reasoning and calls) into hub events.
 
 import type { ChatEvent, JsonObject, JsonValue, UrlCitation } from '../ir.ts'
-import { isObject, objectOf, stringOf } from '../json/value.ts'
+import { isObject, jsonTextOf, objectOf, stringOf } from '../json/value.ts'
 
 interface Call {
   readonly key: string
@@ -73,7 +73,7 @@ export class Parts {
     this.tell({ type: 'part-start', choice: 0, part, head })
     const call = { key, part, held: '', said: false }
     this.calls.push(call)
-    this.input(call, stringOf(target['arguments']))
+    this.input(call, jsonTextOf(target['arguments']))
   }
 
   /** Adds to the input of the latest call under this index. */
@@ -81,7 +81,7 @@ export class Parts {
     const target = objectOf(value['function'])
     const call = this.calls.findLast((each) => each.key === key)
     if (call === undefined) this.call(key, value)
-    else this.input(call, stringOf(target['arguments']))
+    else this.input(call, jsonTextOf(target['arguments']))
   }
 
   private input(call: Call, text: string): void {

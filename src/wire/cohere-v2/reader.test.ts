@@ -283,3 +283,9 @@ test("the stream's last event is its end, and no text that looks like it", () =>
   frames.push(bytes(end('COMPLETE')))
   expect(frames.done).toBe(true)
 })
+
+test('arguments that are an object in place of its text are taken', () => {
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: { a: 1 } } }
+  const events = whole({ role: 'assistant', tool_calls: [call] }, { finish_reason: 'TOOL_CALL' })
+  expect(said(events)).toMatchObject({ parts: [['c f', '{"a":1}']] })
+})

@@ -42,3 +42,12 @@ test('texts in several parts, numbers, truth, nothing, lists and empty ones', ()
     empty: {},
   })
 })
+
+test('names that every object inherits are names like others', () => {
+  const args = new PartialArguments()
+  args.take([
+    { jsonPath: '$.constructor', numberValue: 5 },
+    { jsonPath: '$.toString', boolValue: true },
+  ])
+  expect(args.value).toEqual({ constructor: 5, toString: true } as never)
+})

@@ -25,7 +25,7 @@ export function stepsOf(path: string): Step[] | null {
 
 function child(parent: JsonValue, step: Step): JsonValue | undefined {
   if (Array.isArray(parent)) return typeof step === 'number' ? parent[step] : undefined
-  return isObject(parent) ? parent[step] : undefined
+  return isObject(parent) && Object.hasOwn(parent, step) ? parent[step] : undefined
 }
 
 function put(parent: JsonValue, step: Step, value: JsonValue): void {
