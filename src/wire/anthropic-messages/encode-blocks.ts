@@ -3,7 +3,7 @@
 import { type GatewayError, invalidRequest } from '../../errors.ts'
 import { isPlainText, readDataUrl, textOf } from '../hub/data-url.ts'
 import type { FilePart, ImagePart, JsonObject, RequestPart, ToolCallPart } from '../ir.ts'
-import { isObject } from '../json/value.ts'
+import { isObject, parsedExactly } from '../json/value.ts'
 import { ownFields, self, writeCache } from './fields.ts'
 import { toolId } from './ids.ts'
 
@@ -89,7 +89,7 @@ function thoughtsIn({ param }: Place): string {
 export function inputOf(text: string): JsonObject {
   if (text.trim() === '') return {}
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parsedExactly(text)
     return isObject(value) ? value : { input: text }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error

@@ -264,3 +264,15 @@ describe('pictures and files', () => {
     ])
   })
 })
+
+test('numbers in arguments that are not exact in JavaScript stay as they were', () => {
+  const text = '{"id":1234567890123456789,"x":1e400}'
+  const { value } = chat({
+    messages: [
+      { role: 'user', content: 'a' },
+      { role: 'assistant', tool_calls: [call('c', text)] },
+      { role: 'tool', tool_call_id: 'c', content: 'b' },
+    ],
+  })
+  expect(JSON.stringify(value.messages)).toContain(`"input":${text}`)
+})

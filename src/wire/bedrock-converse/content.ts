@@ -10,7 +10,7 @@ import type {
   RequestPart,
   ToolCallPart,
 } from '../ir.ts'
-import { isObject } from '../json/value.ts'
+import { isObject, parsedExactly } from '../json/value.ts'
 import type { Family } from './families.ts'
 
 /** State shared by all parts of one request while it is encoded. */
@@ -132,7 +132,7 @@ function inputOf({ arguments: text, custom }: ToolCallPart): JsonObject {
   if (custom) return { input: text }
   if (text.trim() === '') return {}
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parsedExactly(text)
     return isObject(value) ? value : { input: text }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error

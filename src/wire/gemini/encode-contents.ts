@@ -1,7 +1,7 @@
 // Encodes hub messages as Gemini turns: roles merged, answers of one turn together, signatures on their parts.
 
-import type { JsonObject, JsonValue, Message, RequestPart } from '../ir.ts'
-import { isObject } from '../json/value.ts'
+import type { JsonObject, Message, RequestPart } from '../ir.ts'
+import { isObject, parsedExactly } from '../json/value.ts'
 import { answersOf, type KnownCall } from './encode-answers.ts'
 import { mediaPart } from './encode-media.ts'
 import { ownFields, ownPart } from './fields.ts'
@@ -138,7 +138,7 @@ function argsOf(text: string, custom: boolean): JsonObject {
   if (custom) return { input: text }
   if (text.trim() === '') return {}
   try {
-    const value = JSON.parse(text) as JsonValue
+    const value = parsedExactly(text)
     return isObject(value) ? value : { input: value }
   } catch (error) {
     if (error instanceof SyntaxError) return { input: text }
