@@ -2819,6 +2819,20 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description What the request would cost now. Costs are decimal texts of the currency. */
+        readonly CostEstimate: {
+            /** @constant */
+            readonly object: "cost_estimate";
+            readonly model: string;
+            readonly currency: string;
+            readonly input_tokens: number;
+            /** @description Without any output: the prompt as counted by the gateway, and units that are asked for, such as images */
+            readonly min_cost: string;
+            readonly max_output_tokens: number;
+            /** @description What would be held for a whole reply */
+            readonly max_cost: string;
+            readonly price_version: number;
+        };
         /** @description Error in OpenAI’s format. */
         readonly Error: {
             readonly error: {
@@ -7482,7 +7496,7 @@ export interface components {
     parameters: {
         /** @description Unique key of the request, chosen by the client: a request that is sent again with the same key is done and charged once. */
         readonly IdempotencyKey: string;
-        /** @description `true`, `false`: whether the `usage` of the reply contains its `cost`; overrides the setting of the key. `estimate`: the request is not made, and the reply is a `cost_estimate`: `min_cost` and `max_cost`, decimal texts of the `currency`, `input_tokens`, `max_output_tokens` and `price_version`. */
+        /** @description `true`, `false`: whether the `usage` of the reply contains its `cost`; overrides the setting of the key. `estimate`: the request is not made, and the reply is a `CostEstimate`. */
         readonly ShowCost: "true" | "false" | "estimate";
         /** @description Most that the request may cost, in units of the currency. `max_cost` in the body takes precedence. */
         readonly MaxCost: string;

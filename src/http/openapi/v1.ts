@@ -17,7 +17,11 @@ interface Operation extends Data {
   /** The group of shared.json that the operation takes its common parts from. */
   readonly 'x-group': string
   readonly parameters?: readonly object[]
-  readonly responses: Readonly<Record<string, object>>
+  readonly responses: Readonly<Record<string, Response>>
+}
+
+interface Response extends Data {
+  readonly content?: Readonly<Record<string, Data>>
 }
 
 /** The operations and schemas of one interface. */
@@ -77,13 +81,25 @@ function described(operations: Part['paths'][string]): Data {
 function withGroup({ 'x-group': name, parameters = [], ...operation }: Operation): Data {
   const group = groups.get(name)
   if (group === undefined) throw new Error(`shared.json has no group ${name}`)
-  const own = Object.entries(operation.responses).map(
-    ([status, response]) => [status, { ...response, headers: group.headers }] as const,
-  )
+  const isEstimated = group.parameters.some((each) => '$ref' in each && each.$ref === showCost)
+  const own = Object.entries(operation.responses).map(([status, response]) => {
+    const said = isEstimated && status.startsWith('2') ? withEstimate(response) : response
+    return [status, { ...said, headers: group.headers }] as const
+  })
   return {
     ...operation,
     security: group.security,
     parameters: [...parameters, ...group.parameters],
     responses: { ...group.responses, ...Object.fromEntries(own) },
   }
+}
+
+const showCost = '#/components/parameters/ShowCost'
+const estimate = { $ref: '#/components/schemas/CostEstimate' }
+
+/** With `x-tollgate-cost: estimate` the reply is one, whatever the operation replies otherwise. */
+function withEstimate({ content = {}, ...response }: Response): Response {
+  const json = content['application/json']
+  const schema = json === undefined ? estimate : { anyOf: [json['schema'], estimate] }
+  return { ...response, content: { ...content, 'application/json': { ...json, schema } } }
 }
