@@ -31,6 +31,17 @@ const say = [{ role: 'user', content: 'Say hello.' }]
 const developer = [{ role: 'developer', content: 'Be brief.' }, ...say]
 const system = [{ role: 'system', content: 'Be brief.' }, ...say]
 const call = { type: 'function', function: { name: 'weather', arguments: '{}' } }
+const twoResults = [
+  {
+    role: 'assistant',
+    tool_calls: [
+      { id: 'aaaaaaaa1', ...call },
+      { id: 'aaaaaaaa2', ...call },
+    ],
+  },
+  { role: 'tool', tool_call_id: 'aaaaaaaa1', content: 'sun' },
+  { role: 'tool', tool_call_id: 'aaaaaaaa2', content: 'rain' },
+]
 
 test.each(Object.keys(vendors))('%s takes a plain request as it is', (id) => {
   const amend = vendors[id]?.quirks.amend
@@ -120,34 +131,12 @@ const golden: readonly Golden[] = [
     'mistral: an answer between results of tools and a reminder',
     'mistral',
     {
-      messages: [
-        ...say,
-        {
-          role: 'assistant',
-          tool_calls: [
-            { id: 'aaaaaaaa1', ...call },
-            { id: 'aaaaaaaa2', ...call },
-          ],
-        },
-        { role: 'tool', tool_call_id: 'aaaaaaaa1', content: 'sun' },
-        { role: 'tool', tool_call_id: 'aaaaaaaa2', content: 'rain' },
-        ...system,
-        { role: 'assistant', content: 'Hi.' },
-        ...say,
-      ],
+      messages: [...say, ...twoResults, ...system, { role: 'assistant', content: 'Hi.' }, ...say],
     },
     {
       messages: [
         ...say,
-        {
-          role: 'assistant',
-          tool_calls: [
-            { id: 'aaaaaaaa1', ...call },
-            { id: 'aaaaaaaa2', ...call },
-          ],
-        },
-        { role: 'tool', tool_call_id: 'aaaaaaaa1', content: 'sun' },
-        { role: 'tool', tool_call_id: 'aaaaaaaa2', content: 'rain' },
+        ...twoResults,
         { role: 'assistant', content: 'I have read the results.' },
         ...system,
         { role: 'assistant', content: 'Hi.' },

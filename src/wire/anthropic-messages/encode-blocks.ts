@@ -3,7 +3,7 @@
 import { type GatewayError, invalidRequest } from '../../errors.ts'
 import { isPlainText, readDataUrl, textOf } from '../hub/data-url.ts'
 import type { FilePart, ImagePart, JsonObject, RequestPart, ToolCallPart } from '../ir.ts'
-import { isObject, parsedExactly } from '../json/value.ts'
+import { argumentsObject } from '../json/value.ts'
 import { ownFields, self, writeCache } from './fields.ts'
 import { toolId } from './ids.ts'
 
@@ -85,24 +85,12 @@ function thoughtsIn({ param }: Place): string {
   return param.replace(/\.content\[\d+\]$/, '.reasoning_content')
 }
 
-/** A call's input as the object that the format demands; any other input is wrapped as `{ input }`. */
-export function inputOf(text: string): JsonObject {
-  if (text.trim() === '') return {}
-  try {
-    const value = parsedExactly(text)
-    return isObject(value) ? value : { input: text }
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return { input: text }
-  }
-}
-
 function callBlock(part: ToolCallPart): JsonObject {
   return {
     type: 'tool_use',
     id: toolId(part.id),
     name: part.name,
-    input: part.custom ? { input: part.arguments } : inputOf(part.arguments),
+    input: part.custom ? { input: part.arguments } : argumentsObject(part.arguments),
     ...writeCache(part.cache),
     ...ownFields(part.extra),
   }

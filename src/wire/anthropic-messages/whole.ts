@@ -3,7 +3,7 @@
 import type { WriterHead } from '../codec.ts'
 import { type FoldedPart, fold } from '../hub/fold.ts'
 import type { ChatEvent, Extra, JsonObject } from '../ir.ts'
-import { inputOf } from './encode-blocks.ts'
+import { argumentsObject } from '../json/value.ts'
 import { carried } from './opaque-state.ts'
 import { emptyBlock, formOf, ownCitations, privateFields, writeCitation } from './write-blocks.ts'
 import { messageHead, tellsRefusal, writeCounts, writeEnding } from './write-end.ts'
@@ -63,7 +63,7 @@ function blocksOf(part: FoldedPart): JsonObject[] {
       return sealed === null ? [] : [{ type: 'redacted_thinking', data: sealed }]
     case 'call': {
       const custom = head.type === 'tool-call' && head.custom
-      const input = custom ? { input: text } : inputOf(text)
+      const input = custom ? { input: text } : argumentsObject(text)
       return [...opaqueBefore(sealed), { ...emptyBlock(head), input, ...privateFields(part.extra) }]
     }
     case 'other':

@@ -1,8 +1,7 @@
 // Writes parts of a reply as Anthropic's content blocks, for both streams and whole messages.
 
 import type { ChatRequest, Extra, JsonObject, PartHead, UrlCitation } from '../ir.ts'
-import { isObject, parsedObject } from '../json/value.ts'
-import { inputOf } from './encode-blocks.ts'
+import { argumentsObject, isObject, parsedObject } from '../json/value.ts'
 import { ownFields, self } from './fields.ts'
 import { toolId } from './ids.ts'
 
@@ -101,7 +100,7 @@ export function privateFields(extra: Extra | null | undefined): JsonObject {
 /** The whole input of a call as the JSON text of an object, which it is in this format even where it is another's text. */
 export function inputText(text: string, custom: boolean): string {
   if (custom) return JSON.stringify({ input: text })
-  return parsedObject(text) === null ? JSON.stringify(inputOf(text)) : text
+  return parsedObject(text) === null ? JSON.stringify(argumentsObject(text)) : text
 }
 
 /** The tools that a client of this format offered with `eager_input_streaming`. */

@@ -19,7 +19,7 @@ import {
 } from '../../../test/support/anthropic.ts'
 import { fold } from '../hub/fold.ts'
 import type { ChatEvent, JsonObject, PartHead } from '../ir.ts'
-import { inputOf } from './encode-blocks.ts'
+import { argumentsObject } from '../json/value.ts'
 import { messagesHub } from './hub.ts'
 
 describe('for any reply', () => {
@@ -40,7 +40,7 @@ describe('for any reply', () => {
     return [
       choices[0]?.parts.map(({ head: { type }, text: said }) => [
         type,
-        type === 'tool-call' ? inputOf(said) : said,
+        type === 'tool-call' ? argumentsObject(said) : said,
       ]),
       usage && {
         input: usage.input,

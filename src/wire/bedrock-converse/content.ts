@@ -2,15 +2,8 @@
 
 import { type GatewayError, invalidRequest } from '../../errors.ts'
 import { readDataUrl } from '../hub/data-url.ts'
-import type {
-  CacheMark,
-  FilePart,
-  ImagePart,
-  JsonObject,
-  RequestPart,
-  ToolCallPart,
-} from '../ir.ts'
-import { isObject, parsedExactly } from '../json/value.ts'
+import type { CacheMark, FilePart, ImagePart, JsonObject, RequestPart } from '../ir.ts'
+import { argumentsObject } from '../json/value.ts'
 import type { Family } from './families.ts'
 
 /** State shared by all parts of one request while it is encoded. */
@@ -127,19 +120,6 @@ export function toolUseId(id: string): string {
   return `${id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 56)}_${hash(id)}`
 }
 
-/** A call's input as the object that the format demands; any other input is wrapped as `{ input }`. */
-function inputOf({ arguments: text, custom }: ToolCallPart): JsonObject {
-  if (custom) return { input: text }
-  if (text.trim() === '') return {}
-  try {
-    const value = parsedExactly(text)
-    return isObject(value) ? value : { input: text }
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return { input: text }
-  }
-}
-
 export function cachePoint(mark: CacheMark): JsonObject {
   return { cachePoint: { type: 'default', ...(mark.ttl === '1h' && { ttl: '1h' }) } }
 }
@@ -167,8 +147,9 @@ export function encodePart(part: RequestPart, place: Place, writing: Writing): J
     case 'audio':
       throw cannot('no audio', place)
     case 'tool-call': {
-      const { id, name } = part
-      return [{ toolUse: { toolUseId: toolUseId(id), name, input: inputOf(part) } }]
+      const { id, name, arguments: text, custom } = part
+      const input = custom ? { input: text } : argumentsObject(text)
+      return [{ toolUse: { toolUseId: toolUseId(id), name, input } }]
     }
     case 'reasoning': {
       const { text, sealed, redacted } = part

@@ -90,6 +90,18 @@ export function wholeNumber(value: JsonValue | undefined, least: number): number
   return typeof value === 'number' && Number.isInteger(value) && value >= least ? value : null
 }
 
+/** A call's arguments, for formats that take only an object: any other text is put into one. */
+export function argumentsObject(text: string): JsonObject {
+  if (text.trim() === '') return {}
+  try {
+    const value = parsedExactly(text)
+    return isObject(value) ? value : { input: text }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return { input: text }
+  }
+}
+
 /** The object that a JSON text contains; null for any other text. */
 export function parsedObject(text: string): JsonObject | null {
   try {
