@@ -102,7 +102,8 @@ function balanceOf({ account, postedNano, heldNano }: Wallet, currency: string):
   }
 }
 
-async function findWallet(store: Store, account: string): Promise<Wallet> {
+/** Throws AdminError `not_found`. */
+export async function findWallet(store: Pick<Store, 'journal'>, account: string): Promise<Wallet> {
   const wallet = await store.journal.wallet(account)
   if (wallet !== null) return wallet
   throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)

@@ -1,6 +1,7 @@
 // The journal entries of a wallet for its owner, each with the balance after it.
 
 import type { EntryPlace } from '../store/ledger.ts'
+import { findWallet } from './accounts.ts'
 import { cursorAfter, type Page, placeIn } from './page.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
@@ -28,9 +29,7 @@ export async function listEntries(
   input: Input<'listEntries'> & { readonly account: string; readonly owner?: string | undefined },
 ): Promise<Page<Entry>> {
   const { account, owner, since, until, limit, cursor } = input
-  if ((await store.journal.wallet(account)) === null) {
-    throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)
-  }
+  await findWallet(store, account)
   const from = cursor === undefined ? untilPlace(until) : placeOf(cursor)
   // The extra row tells whether more follow.
   const entries = await store.journal.entries({

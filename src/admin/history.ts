@@ -8,6 +8,7 @@ import { isWithin, policyOf } from '../history/policy.ts'
 import { isPublicKey } from '../history/sealed.ts'
 import type { FoundMessage, HistoryBlob, HistoryHead } from '../store/history.ts'
 import type { JsonValue } from '../wire/ir.ts'
+import { findWallet } from './accounts.ts'
 import { cursorAfter, type Page, placeIn } from './page.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
@@ -53,7 +54,7 @@ export async function setHistoryChoice(
   allowed?: Pick<HistorySettings, 'maxMode' | 'maxDays'>,
 ): Promise<HistoryChoice> {
   const { account, mode, retentionDays, publicKey } = input
-  await checkAccount(store, account)
+  await findWallet(store, account)
   if (allowed !== undefined) checkAllowed(input, allowed)
   if (publicKey !== null && !(await isPublicKey(publicKey)))
     throw new AdminError('invalid', 'publicKey', 'expected a raw X25519 key, base64url')
@@ -72,15 +73,6 @@ const dayMs = 86_400_000
 
 function noChoice(account: string) {
   return { account, mode: null, retentionDays: null, publicKey: null, revision: 0 }
-}
-
-/** Throws AdminError `not_found`. */
-export async function checkAccount(
-  store: Pick<AdminContext['store'], 'journal'>,
-  account: string,
-): Promise<void> {
-  if ((await store.journal.wallet(account)) !== null) return
-  throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)
 }
 
 function checkAllowed(

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { formatUnits, maxNano, nanoPerUnit } from '../money.ts'
 import type { RedemptionBatch } from '../store/redemption-tables.ts'
 import { RowRefused } from '../store/store.ts'
+import { findWallet } from './accounts.ts'
 import { codeHash, randomCode } from './code.ts'
 import { checkNotDeleted } from './key-group.ts'
 import { type Page, pageByTime, timePlace } from './page.ts'
@@ -77,8 +78,7 @@ export async function redeemCode(
   { code, account }: Input<'redeem'> & Input<'account'>,
 ) {
   const { store, nowMs } = admin
-  if ((await store.journal.wallet(account)) === null)
-    throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)
+  await findWallet(store, account)
   checkNotDeleted(account, await store.people.find(account), 'new credit')
   const redeemed = await store.redemption.redeem(codeHash(code), account, nowMs).catch(refuseFull)
   if (redeemed.outcome !== 'redeemed')

@@ -6,9 +6,9 @@ import { createWriteStream, readFileSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { gunzipSync } from 'node:zlib'
+import { findWallet } from '../admin/accounts.ts'
 import { exportData } from '../admin/export-data.ts'
 import {
-  checkAccount,
   deleteHistory,
   deleteMessage,
   type HistoryDetail,
@@ -248,7 +248,7 @@ async function deleteRange(context: Context): Promise<number> {
   const { deleted } = await withChange(
     context,
     async (admin) => {
-      await checkAccount(admin.store, account)
+      await findWallet(admin.store, account)
       return deleteHistory(admin, input)
     },
     () => ({ action: 'deleteHistory', target: { account }, detail }),
@@ -276,7 +276,7 @@ export const historyExport: Command = {
     const [name, file = ''] = context.words
     const input = await readInput('account', { account: name })
     await withStore(context, async (admin) => {
-      await checkAccount(admin.store, input.account)
+      await findWallet(admin.store, input.account)
       const target = createWriteStream(file, { flags: 'wx', mode: 0o600 })
       await once(target, 'open')
       await pipeline(exportData(admin, input), target).catch(async (error) => {
