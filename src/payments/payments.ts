@@ -222,11 +222,9 @@ class ProviderPayments implements Payments {
   }
 
   async end(order: PaymentOrder, how: 'expire' | 'close'): Promise<boolean> {
-    // An order in play money cannot be paid in live mode, nor the reverse.
-    if (order.mode !== this.#options.mode)
-      return this.#options.store.paymentOrders.end(order.id, how, Date.now())
-    // A provider that was removed cannot be asked; should it come back, a late payment is still credited.
-    if (this.#provider(order.provider) === null)
+    // An order in play money cannot be paid in live mode, nor the reverse. A provider that was removed cannot be asked;
+    // should it come back, a late payment is still credited.
+    if (order.mode !== this.#options.mode || this.#provider(order.provider) === null)
       return this.#options.store.paymentOrders.end(order.id, how, Date.now())
     if ((await this.check(order)) !== null) return false
     const provider = await this.#needed(order.provider)

@@ -90,7 +90,7 @@ export function idempotencyTable(engine: Engine): IdempotencyTable {
     async clean(nowMs) {
       await engine.transaction(async (session) => {
         // Two statements, each with an index of its own: an OR of both would read every key.
-        const [expired = 0, seen = 0] = freeAt(nowMs)
+        const [expired, seen] = freeAt(nowMs)
         await session.run('DELETE FROM idempotency WHERE expires_at <= ?', [expired])
         await session.run(`DELETE FROM idempotency WHERE ${abandoned}`, [seen])
       })

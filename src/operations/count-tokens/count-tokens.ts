@@ -86,10 +86,7 @@ async function ask(relay: RelayRooms, question: Question): Promise<string | null
     },
     handler,
   )
-  const timer = setTimeout(() => {
-    exchange.abort()
-    resolve(null)
-  }, limitMs)
+  const timer = setTimeout(() => resolve(null), limitMs)
   return promise.finally(() => {
     clearTimeout(timer)
     exchange.abort()
