@@ -213,7 +213,7 @@ export class IdentityStream implements ReplyPath {
     this.relayFrames(count)
     if (this.over) return
     // A vendor may report no usage and send no terminator; its finish reason then ends the stream.
-    if (this.watcher.finishReason !== null) this.conclude()
+    if (this.finished) this.conclude()
     else this.fault(endedEarly)
   }
 
@@ -251,7 +251,7 @@ export class IdentityStream implements ReplyPath {
         done = watcher.ended === true
         continue
       }
-      if (kind === frameKind.done && this.spoke && watcher.finishReason === null) {
+      if (kind === frameKind.done && this.spoke && !this.finished) {
         if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
         this.fault(endedEarly)
         return
@@ -277,6 +277,11 @@ export class IdentityStream implements ReplyPath {
     if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
     // Nothing is read after the terminal event.
     if (done) this.completed()
+  }
+
+  private get finished(): boolean {
+    const { finishReason, unended } = this.watcher
+    return finishReason !== null && unended !== true
   }
 
   private completed(): void {

@@ -66,6 +66,8 @@ export interface Watcher {
   readonly outputBytes: number
   /** A finish reason was seen for some choice. */
   readonly finishReason: string | null
+  /** Of several choices one has begun and has no finish reason, so that a stream that ends now was cut off. */
+  readonly unended?: boolean
   readonly model: string | null
   /** The frame last given was the stream's terminal event, whatever its kind. */
   readonly ended?: boolean

@@ -80,15 +80,26 @@ export class ChunkScan {
   continuedText = false
   /** There is an error at the top level, in a choice or in `x_groq`. */
   error = false
+  /** Of several choices, those that have begun, and whether each has a finish reason; kept from chunk to chunk. */
+  readonly ends: Map<number, boolean> | null
   private reasoningBytes = 0
   private readonly top = new MemberScan()
   private readonly usageRoot: string
   private readonly counts: boolean
 
-  /** `usageRoot`: the first name of the path to a vendor's nested usage, or ''. `counts`: whether output is counted. */
-  constructor(usageRoot = '', counts = true) {
+  /**
+   * `usageRoot`: the first name of the path to a vendor's nested usage, or ''. `counts`: whether output is counted.
+   * `several`: whether more than one choice was asked for, so that their ends are told apart.
+   */
+  constructor(usageRoot = '', counts = true, several = false) {
     this.usageRoot = usageRoot
     this.counts = counts
+    this.ends = several ? new Map() : null
+  }
+
+  /** Of several choices, one has begun and has no finish reason yet. */
+  get unended(): boolean {
+    return this.ends !== null && [...this.ends.values()].includes(false)
   }
 
   /** Reads the object at `at`. Throws JsonSyntaxError. */
@@ -163,6 +174,8 @@ export class ChunkScan {
   }
 
   private readChoice(bytes: Uint8Array, at: number): void {
+    let index = choiceList.count - 1
+    let ends = false
     choice.open(bytes, at)
     while (choice.next()) {
       const { value } = choice
@@ -173,6 +186,8 @@ export class ChunkScan {
           break
         case 5:
           if (choice.is('delta')) this.readSaid(bytes, value)
+          else if (this.ends !== null && choice.is('index'))
+            index = numberAt(bytes, value, choice.skip())
           else if (choice.is('error')) this.noteError(bytes, value, choice.skip())
           else if (choice.is('usage') && this.usageRoot === 'choices') this.hiddenUsage = true
           break
@@ -180,20 +195,24 @@ export class ChunkScan {
           if (choice.is('message')) this.readSaid(bytes, value)
           break
         case 13:
-          if (bytes[value] === QUOTE && choice.is('finish_reason')) this.noteFinish(bytes, choice)
+          if (bytes[value] === QUOTE && choice.is('finish_reason')) ends = this.noteFinish(bytes)
           break
         default:
       }
     }
+    if (this.ends !== null && (ends || !this.ends.has(index))) this.ends.set(index, ends)
   }
 
-  private noteFinish(bytes: Uint8Array, scan: MemberScan): void {
-    const end = scan.skip()
-    if (end - scan.value <= 2) return
+  /** Tells whether the choice has a finish reason that says something. */
+  private noteFinish(bytes: Uint8Array): boolean {
+    const { value } = choice
+    const end = choice.skip()
+    if (end - value <= 2) return false
     // Of several choices the first tells, unless another one has failed.
-    if (this.finishAt >= 0 && faultOfFinish(stringOf(bytes, scan.value, end)) === null) return
-    this.finishAt = scan.value
+    if (this.finishAt >= 0 && faultOfFinish(stringOf(bytes, value, end)) === null) return true
+    this.finishAt = value
     this.finishEnd = end
+    return true
   }
 
   private noteText(bytes: Uint8Array, at: number, end: number): void {

@@ -68,7 +68,11 @@ export class CompletionWatcher implements Watcher {
   constructor(options: WatchOptions) {
     this.options = options
     this.usagePath = options.quirks.usagePath ?? []
-    this.scan = new ChunkScan(this.usagePath[0])
+    this.scan = new ChunkScan(this.usagePath[0], true, (options.peek?.choices ?? 1) > 1)
+  }
+
+  get unended(): boolean {
+    return this.scan.unended
   }
 
   frame(bytes: Uint8Array, start: number, end: number): FrameKind {
