@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
+import { parsedWithCalls } from '../wire/json/exact.ts'
 
 /**
  * Parses the bytes of a JSON object. Throws GatewayError: the scan at admission checks structure only, so a string in
@@ -10,7 +11,7 @@ import type { JsonObject } from '../wire/ir.ts'
  */
 export function parsedObject(bytes: Uint8Array): JsonObject {
   try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8')) as JsonObject
+    return parsedWithCalls(Buffer.from(bytes).toString('utf8')) as JsonObject
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     throw invalidRequest('The request body is not valid JSON.', null)

@@ -22,6 +22,7 @@ import { withDistinctCalls } from '../wire/hub/distinct-calls.ts'
 import { type Fitted, fitReply, type Restorer, restorersOf } from '../wire/hub/fit-reply.ts'
 import { fitTools, type ToolTraits } from '../wire/hub/fit-tools.ts'
 import type { ChatEvent, ChatRequest, JsonObject, JsonValue, Usage } from '../wire/ir.ts'
+import { parsedWithCalls } from '../wire/json/exact.ts'
 import { join } from '../wire/json/splice.ts'
 import { FrameError, type FrameSource } from '../wire/reply.ts'
 import { SseFrames } from '../wire/sse-frames.ts'
@@ -361,7 +362,7 @@ class Translated implements ReplyPath {
     this.chunks = []
     let body: JsonValue
     try {
-      body = JSON.parse(text) as JsonValue
+      body = parsedWithCalls(text)
     } catch (error) {
       // A reply that is not JSON is a fault of this channel: another may do better.
       if (!(error instanceof SyntaxError)) throw error

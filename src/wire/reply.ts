@@ -127,10 +127,13 @@ export class FrameError extends Error {
 }
 
 /** Parses one frame of a stream into the object it holds, or gives what is wrong with it as a fault's message. */
-export function frameObject(data: string): JsonObject | string {
+export function frameObject(
+  data: string,
+  parse: (data: string) => JsonValue = JSON.parse,
+): JsonObject | string {
   let frame: JsonValue
   try {
-    frame = JSON.parse(data) as JsonValue
+    frame = parse(data)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     return 'an event of the stream is not JSON'

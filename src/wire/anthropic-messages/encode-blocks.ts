@@ -3,7 +3,7 @@
 import { type GatewayError, invalidRequest } from '../../errors.ts'
 import { isPlainText, readDataUrl, textOf } from '../hub/data-url.ts'
 import type { FilePart, ImagePart, JsonObject, RequestPart, ToolCallPart } from '../ir.ts'
-import { argumentsObject } from '../json/value.ts'
+import { argumentsObject } from '../json/exact.ts'
 import { ownFields, self, writeCache } from './fields.ts'
 import { toolId } from './ids.ts'
 

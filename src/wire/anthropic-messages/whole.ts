@@ -3,7 +3,7 @@
 import type { WriterHead } from '../codec.ts'
 import { type FoldedPart, fold } from '../hub/fold.ts'
 import type { ChatEvent, Extra, JsonObject } from '../ir.ts'
-import { argumentsObject } from '../json/value.ts'
+import { argumentsObject } from '../json/exact.ts'
 import { carried } from './opaque-state.ts'
 import { emptyBlock, formOf, ownCitations, privateFields, writeCitation } from './write-blocks.ts'
 import { messageHead, tellsRefusal, writeCounts, writeEnding } from './write-end.ts'

@@ -1,7 +1,8 @@
 // Writes parts of a reply as Anthropic's content blocks, for both streams and whole messages.
 
 import type { ChatRequest, Extra, JsonObject, PartHead, UrlCitation } from '../ir.ts'
-import { argumentsObject, isObject, parsedObject } from '../json/value.ts'
+import { argumentsObject } from '../json/exact.ts'
+import { isObject, parsedObject } from '../json/value.ts'
 import { ownFields, self } from './fields.ts'
 import { toolId } from './ids.ts'
 

@@ -19,7 +19,7 @@ import {
 } from '../../../test/support/anthropic.ts'
 import { fold } from '../hub/fold.ts'
 import type { ChatEvent, JsonObject, PartHead } from '../ir.ts'
-import { argumentsObject } from '../json/value.ts'
+import { argumentsObject } from '../json/exact.ts'
 import { messagesHub } from './hub.ts'
 
 describe('for any reply', () => {

@@ -3,7 +3,7 @@
 import { type GatewayError, invalidRequest } from '../../errors.ts'
 import { readDataUrl } from '../hub/data-url.ts'
 import type { CacheMark, FilePart, ImagePart, JsonObject, RequestPart } from '../ir.ts'
-import { argumentsObject } from '../json/value.ts'
+import { argumentsObject } from '../json/exact.ts'
 import type { Family } from './families.ts'
 
 /** State shared by all parts of one request while it is encoded. */

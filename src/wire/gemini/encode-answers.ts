@@ -1,6 +1,7 @@
 // Encodes tool answers as function responses: those of one turn together, each with the name of its call.
 
 import type { JsonObject, JsonValue, Message, RequestPart } from '../ir.ts'
+import { parsedExactly } from '../json/exact.ts'
 import { isObject, stringOf } from '../json/value.ts'
 import { mediaPart } from './encode-media.ts'
 import { ownFields, ownPart } from './fields.ts'
@@ -78,7 +79,7 @@ function parsed(text: string): JsonValue | undefined {
   const start = text.trimStart()[0]
   if (start !== '{' && start !== '[') return undefined
   try {
-    return JSON.parse(text) as JsonValue
+    return parsedExactly(text)
   } catch (error) {
     // The text only begins like JSON.
     if (error instanceof SyntaxError) return undefined

@@ -1,7 +1,8 @@
 // Encodes hub messages as Gemini turns: roles merged, answers of one turn together, signatures on their parts.
 
 import type { JsonObject, Message, RequestPart } from '../ir.ts'
-import { isObject, parsedExactly } from '../json/value.ts'
+import { parsedExactly } from '../json/exact.ts'
+import { isObject } from '../json/value.ts'
 import { answersOf, type KnownCall } from './encode-answers.ts'
 import { mediaPart } from './encode-media.ts'
 import { ownFields, ownPart } from './fields.ts'

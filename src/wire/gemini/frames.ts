@@ -1,6 +1,6 @@
 // Cuts Google's streams into frames: server-sent events, or plain JSON where an error or a list comes instead.
 
-import type { JsonValue } from '../ir.ts'
+import { parsedWithCalls } from '../json/exact.ts'
 import { FrameError, type FrameSource } from '../reply.ts'
 import { maxFileFrameBytes } from '../sse.ts'
 import { SseFrames } from '../sse-frames.ts'
@@ -37,7 +37,7 @@ export class GeminiFrames implements FrameSource {
     const text = this.plain.map((chunk) => decoder.decode(chunk, { stream: true })).join('')
     this.plain = []
     try {
-      const value = JSON.parse(text + decoder.decode()) as JsonValue
+      const value = parsedWithCalls(text + decoder.decode())
       return (Array.isArray(value) ? value : [value]).map((frame) => JSON.stringify(frame))
     } catch (error) {
       if (error instanceof SyntaxError) throw new FrameError('the stream is not JSON')

@@ -1,7 +1,8 @@
 // Reads one candidate of a Google reply, frame by frame, into hub events.
 
 import type { ChatEvent, Extra, JsonObject, JsonValue, PartHead } from '../ir.ts'
-import { isObject, objectOf, objectsIn, parsedObject, setMember, stringOf } from '../json/value.ts'
+import { objectExactly } from '../json/exact.ts'
+import { isObject, objectOf, objectsIn, setMember, stringOf } from '../json/value.ts'
 import { membersOf, withExtra } from './fields.ts'
 import { readFinish } from './finish.ts'
 import { readCitations } from './grounding.ts'
@@ -216,7 +217,7 @@ export class CandidateReader {
 
 /** The arguments with those of another piece: an object or, from vendors that copy another format, its JSON text. */
 function withArgs(before: JsonObject | null, given: JsonValue | undefined): JsonObject | null {
-  const more = typeof given === 'string' ? parsedObject(given) : given
+  const more = typeof given === 'string' ? objectExactly(given) : given
   return isObject(more) ? { ...before, ...more } : before
 }
 

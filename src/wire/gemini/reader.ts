@@ -5,6 +5,7 @@ import type { Reader } from '../codec.ts'
 import { choiceIndex } from '../hub/choice-index.ts'
 import { report } from '../hub/counts.ts'
 import type { ChatEvent, JsonObject, JsonValue, Usage } from '../ir.ts'
+import { parsedWithCalls } from '../json/exact.ts'
 import { isObject, objectsIn, setMember, stringOf } from '../json/value.ts'
 import type { ReplyQuirks } from '../reply.ts'
 import { frameObject } from '../reply.ts'
@@ -48,7 +49,7 @@ export class GeminiReader implements Reader {
   }
 
   frame(data: string): readonly ChatEvent[] {
-    const frame = frameObject(data)
+    const frame = frameObject(data, parsedWithCalls)
     if (typeof frame === 'string') return this.fail(fault('unreadable', frame))
     return this.take(frame, false)
   }

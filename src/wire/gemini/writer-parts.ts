@@ -3,7 +3,8 @@
 import type { WriterHead } from '../codec.ts'
 import type { FoldedPart } from '../hub/fold.ts'
 import type { Extra, FinishReason, JsonObject, PartHead, UrlCitation, Usage } from '../ir.ts'
-import { isObject, parsedObject, together } from '../json/value.ts'
+import { objectExactly } from '../json/exact.ts'
+import { isObject, together } from '../json/value.ts'
 import { ownFields } from './fields.ts'
 import { writeFinish } from './finish.ts'
 import { writeCitations } from './grounding.ts'
@@ -28,7 +29,7 @@ export function usageMember(usage: Usage | null): JsonObject {
 function argsOf(text: string, custom: boolean): JsonObject | null {
   if (custom) return { input: text }
   if (text.trim() === '') return {}
-  return parsedObject(text)
+  return objectExactly(text)
 }
 
 interface SaidPart {

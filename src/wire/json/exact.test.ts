@@ -1,7 +1,7 @@
 // Tests that JSON which is only passed on keeps its numbers.
 
 import { expect, test } from 'bun:test'
-import { parsedExactly } from './value.ts'
+import { parsedExactly } from './exact.ts'
 
 test.each([
   '{"id":1234567890123456789,"list":[{"x":1e400}],"y":-12345678901234567890.5}',

@@ -63,43 +63,9 @@ export function jsonTextOf(value: JsonValue | undefined): string {
   return JSON.stringify(value)
 }
 
-/** Where a number may lose digits or its value: sixteen digits and more, or an exponent of three. */
-const longNumber = /\d{16}|[eE][+-]?\d{3}/
-
-/** Part of JavaScript since ECMAScript 2026 ("JSON.parse source text access"); not in the types yet. */
-const { rawJSON } = JSON as typeof JSON & { readonly rawJSON: (text: string) => JsonValue }
-type Reviver = (name: string, value: JsonValue, context?: { readonly source?: string }) => JsonValue
-
-const keepingNumbers: Reviver = (_, value, context) => {
-  const { source } = context ?? {}
-  return typeof value === 'number' && source !== undefined && String(value) !== source
-    ? rawJSON(source)
-    : value
-}
-
-/**
- * Parses a JSON text that is only to be written again, as a part of a larger one: numbers that are not exact in
- * JavaScript, such as ids of 19 digits, are written as they were. Throws SyntaxError.
- */
-export function parsedExactly(text: string): JsonValue {
-  return longNumber.test(text) ? JSON.parse(text, keepingNumbers as never) : JSON.parse(text)
-}
-
 /** A whole number of at least `least`, else null. */
 export function wholeNumber(value: JsonValue | undefined, least: number): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= least ? value : null
-}
-
-/** A call's arguments, for formats that take only an object: any other text is put into one. */
-export function argumentsObject(text: string): JsonObject {
-  if (text.trim() === '') return {}
-  try {
-    const value = parsedExactly(text)
-    return isObject(value) ? value : { input: text }
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return { input: text }
-  }
 }
 
 /** The object that a JSON text contains; null for any other text. */
