@@ -64,11 +64,12 @@ export default function ImportDialog({ onClose }: { readonly onClose: () => void
     <Dialog
       wide
       keep={text !== ''}
+      busy={send.isPending}
       title={<Trans>Import channels</Trans>}
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>
+          <Button disabled={send.isPending} onClick={onClose}>
             <Trans>Cancel</Trans>
           </Button>
           <Button

@@ -33,11 +33,12 @@ export function MakeGroup({ onClose, onMade }: MakeGroupProps) {
   return (
     <Dialog
       keep={isTyped}
+      busy={state.form.formState.isSubmitting}
       title={<Trans>New group</Trans>}
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>
+          <Button disabled={state.form.formState.isSubmitting} onClick={onClose}>
             <Trans>Cancel</Trans>
           </Button>
           <Button

@@ -51,11 +51,12 @@ export function MakeInvitation({ onMade, onClose }: MakeInvitationProps) {
   return (
     <Dialog
       keep={form.formState.isDirty}
+      busy={form.formState.isSubmitting}
       title={<Trans>Invite somebody</Trans>}
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>
+          <Button disabled={form.formState.isSubmitting} onClick={onClose}>
             <Trans>Cancel</Trans>
           </Button>
           <Button variant="primary" type="submit" form={formId} busy={form.formState.isSubmitting}>

@@ -70,11 +70,12 @@ function Making({ onMade, onClose }: MakingProps) {
   return (
     <Dialog
       keep={name !== ''}
+      busy={isBusy}
       title={<Trans>Create management key</Trans>}
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>
+          <Button disabled={isBusy} onClick={onClose}>
             <Trans>Cancel</Trans>
           </Button>
           <Button type="submit" form={form} variant="primary" busy={isBusy}>
