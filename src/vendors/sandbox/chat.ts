@@ -79,7 +79,7 @@ function structured(format: JsonValue | undefined, said: string): string | null 
   if (format.type === 'json_object') return JSON.stringify({ sandbox: true, said })
   if (format.type !== 'json_schema' || !isObject(format.json_schema)) return null
   const { schema } = format.json_schema
-  return isObject(schema) ? JSON.stringify(example(schema, schema, '')) : null
+  return isObject(schema) ? JSON.stringify(example(schema)) : null
 }
 
 /** The text before the first stop sequence, as OpenAI's format defines it. */

@@ -11,6 +11,9 @@ import { countTokens, echo, joined, sized } from './text.ts'
 
 type Text = ReturnType<typeof sized>
 
+/** Of all choices together: a whole reply is put together in memory. */
+const maxOutputTokens = 1_000_000
+
 interface Prompt {
   readonly text: string
   readonly tokens: number
@@ -46,11 +49,18 @@ export function completionReply(body: JsonObject, model: string, settings: Sandb
   const prompts = promptsOf(body.prompt, 'prompt')
   const limit = wholeNumber(body.max_tokens, 0)
   const copies = wholeNumber(body.n, 1) ?? 1
-  const texts: Text[] = prompts.flatMap((prompt) => {
+  const different = prompts.map((prompt) => {
     const said = body.echo === true ? `${prompt.text} ` : ''
-    const text = sized(said + untilStop(echo(prompt.text), body.stop), settings.tokens, limit)
-    return Array.from({ length: copies }, () => text)
+    return sized(said + untilStop(echo(prompt.text), body.stop), settings.tokens, limit)
   })
+  const most = different.reduce((sum, { length }) => sum + Math.max(1, length), 0) * copies
+  if (most > maxOutputTokens) {
+    throw invalidRequest(
+      `The sandbox makes at most ${maxOutputTokens} tokens a request; this one asks for ${most}`,
+      'n',
+    )
+  }
+  const texts: Text[] = different.flatMap((text) => Array.from({ length: copies }, () => text))
   const input = prompts.reduce((sum, prompt) => sum + prompt.tokens, 0)
   const output = texts.reduce((sum, text) => sum + text.length, 0)
   const usage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output }

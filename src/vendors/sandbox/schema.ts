@@ -1,10 +1,18 @@
 // The smallest value that satisfies a JSON Schema's required properties; for tool calls and structured output.
 
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
-import { isObject, listOf } from '../../wire/json/value.ts'
+import { isObject, listOf, setMember } from '../../wire/json/value.ts'
 
 /** Schemas nested deeper, or recursively, end in null. */
 const maxDepth = 16
+/** Behind this many characters of names and constants all values are null: a short schema can describe billions. */
+const maxCharacters = 100_000
+
+interface Making {
+  readonly root: JsonObject
+  /** Characters that names and constants may still have; each value and each required name counts as one more. */
+  left: number
+}
 
 function resolved(reference: string, root: JsonObject): JsonValue | undefined {
   let value: JsonValue | undefined = root
@@ -15,18 +23,21 @@ function resolved(reference: string, root: JsonObject): JsonValue | undefined {
   return value
 }
 
-function objectOf(schema: JsonObject, root: JsonObject, depth: number): JsonObject {
+function objectOf(schema: JsonObject, making: Making, depth: number): JsonObject {
   const properties = isObject(schema.properties) ? schema.properties : {}
   const required = listOf(schema.required)
   const names = required.filter((name) => typeof name === 'string')
-  return Object.fromEntries(
-    names.map((name) => [name, example(properties[name], root, name, depth + 1)]),
-  )
+  making.left -= names.length
+  const made: JsonObject = {}
+  for (const name of new Set(names)) {
+    setMember(made, name, valueOf(properties[name], making, name, depth + 1))
+  }
+  return made
 }
 
-function arrayOf(schema: JsonObject, root: JsonObject, name: string, depth: number): JsonValue[] {
+function arrayOf(schema: JsonObject, making: Making, name: string, depth: number): JsonValue[] {
   const least = typeof schema.minItems === 'number' ? Math.min(schema.minItems, 100) : 0
-  return Array.from({ length: least }, () => example(schema.items, root, name, depth + 1))
+  return Array.from({ length: least }, () => valueOf(schema.items, making, name, depth + 1))
 }
 
 function numberOf(schema: JsonObject): number {
@@ -46,26 +57,35 @@ function typeOf(schema: JsonObject): string {
   return isObject(schema.properties) ? 'object' : 'string'
 }
 
-/** A deterministic value for `schema`; `name` is the property that it belongs to. */
-export function example(
+/** A deterministic value for `schema`. */
+export function example(schema: JsonObject): JsonValue {
+  return valueOf(schema, { root: schema, left: maxCharacters }, '', 0)
+}
+
+/** `name` is the property that the value belongs to. */
+function valueOf(
   schema: JsonValue | undefined,
-  root: JsonObject,
+  making: Making,
   name: string,
-  depth = 0,
+  depth: number,
 ): JsonValue {
-  if (!isObject(schema) || depth > maxDepth)
-    return depth > maxDepth ? null : `sandbox ${name}`.trim()
+  making.left -= name.length + 1
+  if (depth > maxDepth || making.left < 0) return null
+  if (!isObject(schema)) return `sandbox ${name}`.trim()
   if (typeof schema.$ref === 'string')
-    return example(resolved(schema.$ref, root), root, name, depth + 1)
-  if (schema.const !== undefined) return schema.const
-  if (Array.isArray(schema.enum) && schema.enum[0] !== undefined) return schema.enum[0]
+    return valueOf(resolved(schema.$ref, making.root), making, name, depth + 1)
+  const [given] = schema.const === undefined ? listOf(schema.enum) : [schema.const]
+  if (given !== undefined) {
+    making.left -= JSON.stringify(given).length
+    return making.left < 0 ? null : given
+  }
   const branches = schema.anyOf ?? schema.oneOf
-  if (Array.isArray(branches)) return example(branches[0], root, name, depth + 1)
+  if (Array.isArray(branches)) return valueOf(branches[0], making, name, depth + 1)
   switch (typeOf(schema)) {
     case 'object':
-      return objectOf(schema, root, depth)
+      return objectOf(schema, making, depth)
     case 'array':
-      return arrayOf(schema, root, name, depth)
+      return arrayOf(schema, making, name, depth)
     case 'integer':
     case 'number':
       return numberOf(schema)

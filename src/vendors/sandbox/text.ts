@@ -39,7 +39,8 @@ export function echo(said: string): string {
 
 /** Splits text into output tokens: words, each with the space before it. */
 function words(text: string): string[] {
-  return text.match(/\s*\S+/g) ?? []
+  // Behind the last word the pattern would try every rest of the spaces.
+  return text.trimEnd().match(/\s*\S+/g) ?? []
 }
 
 /** Output given by its length and a function for each token, so that a long one takes no memory. */

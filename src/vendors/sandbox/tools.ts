@@ -42,9 +42,14 @@ const border = /[^\p{L}\p{N}_.:-]+/u
 function directed(said: string): ReadonlySet<string> {
   const [first = ''] = said.split(border, 1)
   const lines = [first, ...[...said.matchAll(directive)].map(([, rest = '']) => rest)]
-  return new Set(
-    lines.flatMap((line) => line.split(border)).map((word) => word.replace(/[.:]+$/, '')),
-  )
+  return new Set(lines.flatMap((line) => line.split(border)).map(withoutMarks))
+}
+
+/** A pattern would try every rest of a run of dots. */
+function withoutMarks(word: string): string {
+  let end = word.length
+  while (word[end - 1] === '.' || word[end - 1] === ':') end--
+  return word.slice(0, end)
 }
 
 function chosen(body: JsonObject, said: string): Tool[] {
@@ -73,7 +78,7 @@ function inPieces(text: string): string[] {
  */
 export function toolCalls(body: JsonObject, said: string, seed: string): ToolCall[] {
   return chosen(body, said).map(({ name, parameters }, index) => {
-    const value = isObject(parameters) ? example(parameters, parameters, '') : {}
+    const value = isObject(parameters) ? example(parameters) : {}
     return {
       id: `call_${identifier(`${seed}\n${index}\n${name}`)}`,
       name,
