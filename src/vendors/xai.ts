@@ -39,7 +39,7 @@ function wholeCount(usage: JsonObject): JsonObject {
 
 /** The documented error body is `{"code": text, "error": text}`. */
 function refine(fault: Fault, status: number, body: string): Fault {
-  if (status === 400 && /incorrect api key/i.test(body)) return { ...fault, kind: 'credentials' }
+  if (status === 400 && /"error"\s*:\s*"incorrect api key/i.test(body)) return { ...fault, kind: 'credentials' }
   if (status === 403 && /credits|spending limit/i.test(body)) return { ...fault, kind: 'quota' }
   return fault
 }

@@ -64,6 +64,23 @@ describe('kinds', () => {
     expect(found.message.trim()).not.toBe('')
   })
 
+  test.each([
+    [
+      'reasoning_effort',
+      "Invalid value: 'invalid api key'. Supported values are: 'low' and 'high'.",
+    ],
+    [
+      'response_format.type',
+      "Invalid value: 'x' insufficient balance'. Supported values are: 'text'.",
+    ],
+    [null, "Invalid value: 'insufficient balance'."],
+    [null, 'Input should be "low" or "high", got "the model does not exist"'],
+    [null, 'reasoning_effort must not be invalid api key'],
+  ])('words of the client that a message repeats are a rejection: %s %s', (param, message) => {
+    const error = { message, type: 'invalid_request_error', param, code: null }
+    expect(fault(400, { error }).kind).toBe('rejected')
+  })
+
   test('a message that only mentions models, keys or quotas is a rejection', () => {
     for (const message of [
       'top_k must not exceed the model maximum',

@@ -94,16 +94,28 @@ const credentialCodes =
 const rateCodes =
   /^(rate_limit.*|ratelimit.*|too_many_requests|tokens_per_.*|requests_per_.*|resource_exhausted|throttl.*|engine_overloaded_error)$/i
 const unknownModelText =
-  /\bmodel\b.{0,200}?\b(does not exist|not found|not exist|is not available for your account|has been decommissioned)|\b(no such|unknown|unavailable) model\b|\bnot found the model\b|\binvalid model( id| identifier| name|:| ['"`]|$)|\bnot a valid model id\b|\bunable to access model\b|\bno endpoints found for\b|^model ['"`]?[\w./:@-]+['"`]? is not supported\b/is
+  /\bmodel\b.{0,200}?\b(does not exist|not found|not exist|is not available for your account|has been decommissioned)|\b(no such|unknown|unavailable) model\b|\bnot found the model\b|\binvalid model( id| identifier| name|:| ['"`]|$)|\bnot a valid model id\b|\bunable to access model\b|\bno endpoints found for\b|^model ['"`]?[\w./:@-]*['"`]? is not supported\b/is
 const quotaText =
   /insufficient[ _](balance|quota|credit|funds)|exceeded your current quota|credit balance is too low|spending limit|out of credits/i
 const filterText = /content[_ ](filter|policy)|moderation|\bflagged\b/i
-const keyText = /(incorrect|invalid|bad|wrong|expired|missing|revoked) api[ -]?key/i
+/** At the beginning alone: further back may be what the client wrote. */
+const keyText =
+  /^\W*(error\W+)?(the )?(incorrect|invalid|bad|wrong|expired|missing|revoked) api[ -]?key/i
+/** What a message quotes, mostly the client's own value. */
+const quoted = /(?<!\w)(['"`]).*?\1(?!\w)/gs
+
+/**
+ * The message without what it quotes; '' where the vendor names a field of the request as the cause. No caller must be
+ * able to put a channel aside by words that its vendor repeats.
+ */
+function vendorsWords({ message, param }: Said): string {
+  return param === null || param === 'model' ? message.replace(quoted, "''") : ''
+}
 
 function kindByWords(said: Said, status: number): FaultKind | null {
   const codes = [said.code, said.type].filter((code) => code !== null)
   const some = (pattern: RegExp): boolean => codes.some((code) => pattern.test(code))
-  if (some(quotaCodes) || (status < 500 && quotaText.test(said.message))) return 'quota'
+  if (some(quotaCodes) || (status < 500 && quotaText.test(vendorsWords(said)))) return 'quota'
   if (some(unknownModelCodes)) return 'unknown_model'
   if (status === 429) return null
   if (some(credentialCodes)) return 'credentials'
@@ -145,8 +157,10 @@ function kindOf(said: Said, status: number): FaultKind {
     return worded === 'quota' || (status === 403 && worded === 'unknown_model') ? worded : plain
   }
   if (worded !== null) return worded
-  if (status === 400 && keyText.test(said.message)) return 'credentials'
-  if (plain === 'rejected' && unknownModelText.test(said.message)) return 'unknown_model'
+  if (plain !== 'rejected') return plain
+  const words = vendorsWords(said)
+  if (status === 400 && keyText.test(words)) return 'credentials'
+  if (unknownModelText.test(words)) return 'unknown_model'
   return plain
 }
 
