@@ -20,7 +20,7 @@ import type {
   SocketReply,
   Work,
 } from '../operations/operation.ts'
-import { resolveModel } from '../operations/resolve.ts'
+import { resolveModel, unknownModel } from '../operations/resolve.ts'
 import type { Services } from '../operations/services.ts'
 import { Call } from '../relay/call.ts'
 import { refusalStatus } from '../relay/final-error.ts'
@@ -47,6 +47,9 @@ import {
 
 /** Longest wait for the body of a refused request, from which only the record's model name is read. */
 const namingMs = 500
+/** The longest names in use are resource names of clouds, below 300. */
+const maxModelCharacters = 512
+const shownModelCharacters = 100
 const none: readonly never[] = []
 /** For requests whose path and query name neither a model nor anything else. */
 const nowhere: Address = {}
@@ -115,22 +118,25 @@ export class Admission implements ClientSlot {
 
   /** Always resolves with a reply, refusals included; undefined: the request became a WebSocket. */
   async run(): Promise<HttpReply | undefined> {
-    const { front, operation } = this
+    const { front, operation, incoming } = this
     const { hooks, services, observer } = front
     try {
-      const arrival = this.enter()
+      const principal = this.enter()
+      // A body of unstated length is read first: limits of tokens count its bytes.
+      const early = incoming.isOfUnstatedLength ? await this.readContent() : null
+      const arrival = this.arrivalOf(principal)
       for (const hook of hooks) {
         const passage = hook.admit?.(arrival) ?? null
         this.note(passage instanceof Promise ? await passage : passage)
       }
-      const reading = this.readContent()
+      const reading = early ?? this.readContent()
       const content = reading instanceof Promise ? await reading : reading
       const beganMs = performance.now()
-      const found = this.read(content, arrival.principal)
+      const found = this.read(content, principal)
       const { peek, options, isEstimate } = found instanceof Promise ? await found : found
-      const resolved = this.resolve(peek, arrival.principal)
+      const resolved = this.resolve(peek, principal)
       observer.overhead.route.observe((performance.now() - beganMs) / 1000)
-      let request = this.admitted(arrival.principal, resolved, options, content)
+      let request = this.admitted(principal, resolved, options, content)
       if (operation.answer !== undefined) {
         const reply = await operation.answer(request, services)
         this.leave()
@@ -178,8 +184,8 @@ export class Admission implements ClientSlot {
   }
 
   /** Makes every check that needs the request's head alone. */
-  private enter(): Arrival {
-    const { requestId, at, fields, incoming, front, dialect } = this
+  private enter(): KeyPrincipal {
+    const { at, incoming, front, dialect } = this
     const { headers } = this.request
     checkHeaderBytes(headers, front.server.maxHeaderBytes)
     // Clients of formats that name the model in the address may show their key there too.
@@ -192,6 +198,11 @@ export class Admission implements ClientSlot {
     const { observer } = front
     observer.underWay(dialect, 1)
     observer.overhead.auth.observe((performance.now() - this.startedMs) / 1000)
+    return principal
+  }
+
+  private arrivalOf(principal: KeyPrincipal): Arrival {
+    const { requestId, fields, incoming } = this
     const bodyBytes = this.operation.answer === undefined ? incoming.heldBytes : 0
     return { requestId, principal, bodyBytes, fields }
   }
@@ -236,9 +247,10 @@ export class Admission implements ClientSlot {
 
   private peekOf(body: Uint8Array, principal: KeyPrincipal): Peek | Promise<Peek> {
     const { dialect, address, operation, request } = this
-    if (operation.peek === undefined) return dialect.client.peek(body, address)
+    if (operation.peek === undefined) return withShortName(dialect.client.peek(body, address))
     const unread = { dialect, principal, body, address, incoming: request }
-    return operation.peek(unread, this.front.services)
+    const peek = operation.peek(unread, this.front.services)
+    return peek instanceof Promise ? peek.then(withShortName) : withShortName(peek)
   }
 
   private withOptions(peek: Peek, principal: KeyPrincipal): ReadOptions {
@@ -376,6 +388,13 @@ export class Admission implements ClientSlot {
     const body = this.dialect.client.refuse(error, this.requestId)
     return { status, fields: this.fields, body }
   }
+}
+
+/** Throws GatewayError where the model's name is longer than any: what is kept by name is bounded by count alone. */
+function withShortName(peek: Peek): Peek {
+  const { model } = peek
+  if (model.length <= maxModelCharacters) return peek
+  throw unknownModel(`${model.slice(0, shownModelCharacters)}…`)
 }
 
 type WorkResult = Awaited<ReturnType<Work['run']>>

@@ -154,11 +154,11 @@ export interface CoreServices {
   readonly relay: RelayRooms
 }
 
-/** What is known of a request before its body is read. */
+/** What is known of a request before its body is parsed; a body of stated length is not even read. */
 export interface Arrival {
   readonly requestId: string
   readonly principal: KeyPrincipal
-  /** The declared length of the body; 0: no model is asked. */
+  /** The length of a body of JSON; 0: it is a form, or no model is asked. */
   readonly bodyBytes: number
   /** Headers of the reply, also of an error: hooks may add some. */
   readonly fields: Fields

@@ -14,7 +14,8 @@ const shapes = new RegExp(
     String.raw`\b(?:xai|gsk|csk|pplx|fw|org|proj|hf|tgp|r8|ghp|gho|github_pat)[-_][\w*…-]{16,}`,
     String.raw`\b(?:AKIA|ASIA)[A-Z0-9]{12,}`,
     String.raw`\bAIza[\w*…-]{10,}`,
-    String.raw`\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?`,
+    // The bound keeps a run of such beginnings from being searched to its end for each.
+    String.raw`\beyJ[\w-]{8,512}\.[\w-]{8,}(?:\.[\w-]*)?`,
     String.raw`(?<=[?&](?:api[-_]?key|key|token|access_token|secret|signature|sig)=)[^&\s"'\\]+`,
     String.raw`(?<=://)[^/\s:@"'\\]*:[^/\s@"'\\]+(?=@)`,
   ].join('|'),

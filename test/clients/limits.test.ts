@@ -14,6 +14,7 @@ const models = ['quick', 'stuck', 'wordy']
 const keys = [
   { name: 'requests', limits: { requestsPerMinute: 3 } },
   { name: 'tokens', limits: { tokensPerMinute: 200 } },
+  { name: 'chunked', limits: { tokensPerMinute: 200 } },
   { name: 'places', limits: { concurrentRequests: 2 } },
   { name: 'mixed', limits: { requestsPerMinute: 100, tokensPerMinute: 100_000 } },
   { name: 'grouped-a', group: 'narrow' },
@@ -98,6 +99,30 @@ test('tokens a minute: what the vendor reported counts against the next request'
   expect(reply.headers.get('x-ratelimit-limit-tokens')).toBe('200')
   expect(reply.headers.get('x-ratelimit-remaining-tokens')).toBe('0')
   await refused(reply)
+})
+
+test('tokens a minute: a body of unstated length counts as one whose length is stated', async () => {
+  const leave = new AbortController()
+  const before = upstream.requests.length
+  const send = (signal?: AbortSignal): Promise<Response> => {
+    const content = 'Hello '.repeat(100)
+    const text = JSON.stringify({ model: 'stuck', messages: [{ role: 'user', content }] })
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(text))
+        controller.close()
+      },
+    })
+    const headers = authorized(secretOf('chunked'))
+    const url = `${gateway.url}/v1/chat/completions`
+    return fetch(url, { method: 'POST', headers, body, ...(signal && { signal }) })
+  }
+  const running = send(leave.signal)
+  await upstream.arrived(before + 1)
+  await refused(await send())
+  leave.abort()
+  await Promise.allSettled([running])
+  expect(upstream.requests).toHaveLength(before + 1)
 })
 
 describe('places', () => {

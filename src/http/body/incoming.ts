@@ -72,6 +72,11 @@ export class Incoming {
     return this.boundary === null && this.length !== null && this.length <= shortBytes
   }
 
+  /** Whether it is JSON whose length the client does not state; known once the request has entered. */
+  get isOfUnstatedLength(): boolean {
+    return this.boundary === null && this.length === null
+  }
+
   /** Checks the head and takes a place under way. Throws GatewayError. */
   enter(): void {
     const { server, uploads } = this.rooms
