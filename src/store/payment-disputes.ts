@@ -141,10 +141,10 @@ async function take(
   const amountMinor = Math.min(disputedMinor, refundableMinor)
   const amountNano = BigInt(amountMinor) * nanoPerMinor
   const lossNano = BigInt(disputedMinor) * nanoPerMinor - amountNano
-  if (amountMinor > 0) {
-    // The bonus is taken back for the whole disputed amount, whether the account has spent it or not.
-    const asked = { amountMinor: disputedMinor, spending, payments }
-    const clawbackNano = await clawbackOf(session, order, asked)
+  // The bonus is taken back for the whole disputed amount, whether the account has spent that or not.
+  const asked = { amountMinor: disputedMinor, spending, payments }
+  const clawbackNano = disputedMinor > 0 ? await clawbackOf(session, order, asked) : 0n
+  if (amountMinor > 0 || clawbackNano > 0n) {
     if (amountNano + clawbackNano > wallet.postedNano - wallet.leasedNano) return 'leased'
     const refund = refundOf(order, seen, { amountMinor, amountNano, clawbackNano })
     await bookRefund(session, order, { ...refund, id: entry })

@@ -10,13 +10,16 @@ import { bonusesOf, bonusLeft, moveBonusBase, readCounters } from './payment-sta
 import type { BonusSpending, PaymentOrder, Refund } from './payment-tables.ts'
 import { cleanText } from './text.ts'
 
-/** Takes the refund out of the wallet, whose free money must suffice. */
+/**
+ * Takes the refund out of the wallet, whose free money must suffice. One that takes a bonus alone, since the paid money
+ * is spent, has no row: it returns nothing to the payer.
+ */
 export async function bookRefund(
   session: Session,
   order: PaymentOrder,
   refund: Refund,
 ): Promise<void> {
-  await insertRefund(session, refund)
+  if (refund.amountMinor > 0) await insertRefund(session, refund)
   await moveBonus(session, refund, 1n)
   await postAll(session, transfersOf(order, refund))
 }
@@ -100,7 +103,7 @@ function transfersOf(order: PaymentOrder, refund: Refund): Transfer[] {
   const paid = { ...entry, id: `refund:${id}`, code: 'refund', credit: clearingOf(order) }
   const given = { ...entry, id: `clawback:${id}`, code: 'clawback', credit: house.promo }
   return [
-    { ...paid, amountNano },
+    ...(amountNano > 0n ? [{ ...paid, amountNano }] : []),
     ...(clawbackNano > 0n ? [{ ...given, amountNano: clawbackNano }] : []),
   ]
 }

@@ -115,3 +115,26 @@ onEachEngine('disputes against a model', (start, kind) => {
     expect(lossNano).toBeGreaterThan(0n)
   })
 })
+
+onEachEngine('a lost dispute of money that is spent', (start) => {
+  test.each([999, 1_000])('%d of 1,000 spent: the bonus is taken back whole', async (minor) => {
+    const { store } = await start()
+    await store.accounts.ensure('ann', 1)
+    await store.paymentOrders.create(newOrder({ id: 'o', account: 'ann' }))
+    const payment = paidTransaction({ id: 't', amountMinor: 1_000, payerHash: null })
+    await store.payments.markPaid('o', payment, { amountNano: 5n * unit, expiresAt: null }, 1)
+    const entry = { id: 'adjust:x', code: 'adjust', actor: 'op', reason: 'spent', at: 2 }
+    const amountNano = BigInt(minor) * nanoPerMinor
+    await store.journal.post([
+      { ...entry, debit: walletOf('ann'), credit: house.adjust, amountNano },
+    ])
+    const about = { provider: 'alipay', mode: 'live', reason: 'x', state: 'lost', at: 3 } as const
+    const seen = { id: 'du', transactionId: 't', amountMinor: 1_000, ...about }
+    for (const outcome of ['noted', 'known'] as const) {
+      expect(await store.disputes.note(seen, 'last')).toMatchObject({ outcome })
+      expect((await store.journal.wallet('ann'))?.postedNano).toBe(0n)
+    }
+    const report = await store.audit.run(() => (row) => row.chargeNano)
+    expect(report.findings).toEqual([])
+  })
+})
