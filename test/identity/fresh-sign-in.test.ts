@@ -53,6 +53,9 @@ test('an older sign-in changes nothing as an administrator, and another sign-in 
   const early = await signIn()
   const made = await ask('POST', '/api/management-keys', { cookie: early }, changes[5][2])
   expect(made.status).toBe(201)
+  const bells = await ask('POST', '/api/keys', { cookie: early }, changes[4][2])
+  const mine = await ask('POST', '/api/keys', { cookie: early }, { name: 'own', group: 'default' })
+  expect([bells.status, mine.status]).toEqual([201, 201])
   const database = new Database(join(server.dataDir, 'tollgate.db'))
   database.run('UPDATE session SET created_at = created_at - 301000')
   database.close()
@@ -61,11 +64,26 @@ test('an older sign-in changes nothing as an administrator, and another sign-in 
     const { status, reason } = await ask(method, path, { cookie: early }, body)
     expect({ path, status, reason }).toEqual({ path, status: 403, reason: 'sign_in_again' })
   }
+  const other = `/api/keys/${bells.json.id}`
+  const managing = `/api/management-keys/${made.json.id}`
+  for (const [method, path, body] of [
+    ['PATCH', other, { name: 'x' }],
+    ['POST', `${other}/disable`],
+    ['DELETE', other],
+    ['POST', `${managing}/enable`],
+    ['POST', `${managing}/disable`],
+    ['DELETE', managing],
+    ['POST', '/api/redeem', { code: 'x', account: 'bell' }],
+  ] as const) {
+    const { status, reason } = await ask(method, path, { cookie: early }, body)
+    expect({ method, path, status, reason }).toMatchObject({ status: 403, reason: 'sign_in_again' })
+  }
+  const own = `/api/keys/${mine.json.id}`
+  expect((await ask('PATCH', own, { cookie: early }, { name: 'mine' })).status).toBe(200)
   const kept = '/api/history?account=bell'
   expect((await ask('DELETE', kept, { cookie: early })).reason).toBe('sign_in_again')
   expect((await ask('GET', '/api/people', { cookie: early })).status).toBe(200)
-  const own = await ask('PATCH', '/api/me', { cookie: early }, { name: 'Ann' })
-  expect(own.status).toBe(200)
+  expect((await ask('PATCH', '/api/me', { cookie: early }, { name: 'Ann' })).status).toBe(200)
 
   const authorization = `Bearer ${made.json.secret}`
   const byKey = await ask('POST', changes[0][1], { authorization }, adjustment)

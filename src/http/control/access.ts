@@ -66,33 +66,24 @@ export function checkAccess(
 }
 
 /**
- * `freshMinutes`: how long a sign-in allows an administrator's changes; null: as long as the session lasts. Throws
- * ControlError `forbidden`.
+ * Whether an administrator's sign-in is too old for changes by that role; those of the person's own data are still
+ * allowed. `freshMinutes`: how long a sign-in allows them; null: as long as the session lasts.
  */
-export function checkFresh(
-  route: {
-    readonly access: Access
-    readonly method: string
-    readonly reads?: true
-    readonly showsSecret?: true
-  },
+export function isStale(
+  route: { readonly method: string; readonly reads?: true },
   principal: ControlPrincipal | null,
-  now: {
-    readonly freshMinutes: number | null
-    readonly nowMs: number
-    /** The account that the address names; null: none. */
-    readonly named: string | null
-  },
-): void {
-  const { freshMinutes, nowMs, named } = now
-  if (freshMinutes === null || principal?.kind !== 'session' || principal.role !== 'admin') return
-  if (!isUnsafe(route.method) || route.reads === true) return
-  // An administrator's own keys too: a management key would outlive the limit, and any key may spend for any account.
-  const isOthers = named !== null && named !== principal.account
-  if (route.access !== 'admin' && route.showsSecret !== true && !isOthers) return
-  if (nowMs - principal.signedInAt <= freshMinutes * 60_000) return
+  now: { readonly freshMinutes: number | null; readonly nowMs: number },
+): boolean {
+  const { freshMinutes, nowMs } = now
+  if (freshMinutes === null || principal?.kind !== 'session' || principal.role !== 'admin')
+    return false
+  if (!isUnsafe(route.method) || route.reads === true) return false
+  return nowMs - principal.signedInAt > freshMinutes * 60_000
+}
+
+export function signInAgain(freshMinutes: number | null): ControlError {
   const message = `Sign in again first: this needs a sign-in within the last ${freshMinutes} minutes.`
-  throw new ControlError('forbidden', message, null, {}, 'sign_in_again')
+  return new ControlError('forbidden', message, null, {}, 'sign_in_again')
 }
 
 function checkScopes(scopes: readonly string[], changes: boolean): void {
@@ -106,9 +97,10 @@ export function unauthenticated(): ControlError {
   return new ControlError('unauthenticated', message, null, { 'www-authenticate': 'Bearer' })
 }
 
-export function scopeOf(principal: ControlPrincipal | null): Scope {
+/** `stale`: only the caller's own data, whatever the role. */
+export function scopeOf(principal: ControlPrincipal | null, stale = false): Scope {
   const self = principal?.account ?? null
-  const seesAll = principal !== null && roleOf(principal) !== 'user'
+  const seesAll = principal !== null && !stale && roleOf(principal) !== 'user'
   const account = (asked?: string | undefined) => {
     if (seesAll) return asked
     if (self !== null && (asked === undefined || asked === self)) return self

@@ -2,10 +2,19 @@
 
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { AdminContext } from '../../admin/use-case.ts'
+import { AdminError } from '../../admin/use-case.ts'
 import { newRequestId } from '../../history/caller.ts'
 import type { ControlPrincipal } from '../../identity/principal.ts'
 import type { EventChanges } from '../../store/control.ts'
-import { actorOf, checkAccess, checkFresh, isUnsafe, scopeOf, unauthenticated } from './access.ts'
+import {
+  actorOf,
+  checkAccess,
+  isStale,
+  isUnsafe,
+  scopeOf,
+  signInAgain,
+  unauthenticated,
+} from './access.ts'
 import { authenticateControl } from './authenticate.ts'
 import { showing, watchChanges } from './changes.ts'
 import { describe, securitySchemes } from './describe.ts'
@@ -135,8 +144,10 @@ async function answerRoute(
   await checkViewing(route, { ...incoming, services, address })
   checkAccess(route, principal)
   const freshMinutes = services.config().identity.adminFreshMinutes
-  const named = new URL(request.url).searchParams.get('account')
-  checkFresh(route, principal, { freshMinutes, nowMs: Date.now(), named })
+  const stale = isStale(route, principal, { freshMinutes, nowMs: Date.now() })
+  // An administrator's own keys too: a management key would outlive the limit, and any key may spend for any account.
+  if (stale && (route.access === 'admin' || route.showsSecret === true))
+    throw signInAgain(freshMinutes)
   const text = isUnsafe(route.method) ? await bodyText(request, route) : ''
   const given = route.body === undefined ? undefined : parseBody(request, text, route)
   let detail: object | undefined
@@ -147,7 +158,7 @@ async function answerRoute(
     body: judged(route.body, given, 'body'),
     text,
     principal,
-    scope: scopeOf(principal),
+    scope: scopeOf(principal, stale),
     admin: adminOf(services, principal),
     services,
     request,
@@ -159,10 +170,19 @@ async function answerRoute(
       changed = changes
     },
   }
+  const answered = async () => {
+    try {
+      return await route.run(asked)
+    } catch (error) {
+      // It may be there, as another account's.
+      const isHidden = stale && error instanceof AdminError && error.refusal === 'not_found'
+      throw isHidden ? signInAgain(freshMinutes) : error
+    }
+  }
   const run = async () => {
     const noted = isNoted(route, asked)
     const changes = noted && shown !== null ? await watchChanges(shown, asked) : null
-    const answer = await route.run(asked)
+    const answer = await answered()
     const reply = replyOf(route, answer)
     if (isUnsafe(route.method)) await services.refresh()
     if (noted) {

@@ -50,7 +50,7 @@ const madeKey = keySchema
   .openapi('ManagementKeyWithSecret')
 
 const params = z.strictObject({ id: z.string() })
-const one = { tag: 'Management keys', access: 'user', params } as const
+const one = { tag: 'Management keys', access: 'user', params, showsSecret: true } as const
 
 /** A management key may not create one with more scopes than its own. Throws ControlError `forbidden`. */
 function checkScopes(principal: ControlPrincipal | null, given: readonly string[] = []): void {
@@ -117,7 +117,6 @@ export const managementKeyRoutes: readonly ControlRoute[] = [
     summary: 'Update the name, scopes or expiry of a management key',
     description:
       'Fields that are left out keep their values; `expiresAt: null` removes the expiry.',
-    showsSecret: true,
     body: inputs.updateManagementKey.omit({ id: true, owner: true, revision: true }),
     reply: keySchema,
     async run({ admin, params: { id }, body: changes, scope, principal, ifMatch }) {
