@@ -88,6 +88,8 @@ export class Attempts {
 
   /** The next candidate. Full channels do not count as tried: once the order runs out, it is planned again in full. */
   private upcoming(): Candidate | undefined {
+    const first = this.order[this.at]
+    if (first !== undefined && this.tried > 0 && !this.isFree(first)) this.planRest()
     const next = this.order[this.at]
     if (next !== undefined || this.isWhole) return next
     this.isWhole = true
@@ -97,6 +99,32 @@ export class Attempts {
     const { attempts } = plan(candidates, this.rooms.health, nowMs, Math.random, { maxAttempts })
     this.order = [...this.order, ...attempts.filter((each) => !this.order.includes(each))]
     return this.order[this.at]
+  }
+
+  /** Health has changed since the request's start: what may not be asked any more is left out, or goes last. */
+  private planRest(): void {
+    const before = this.order.slice(0, this.at)
+    const left = this.request.candidates.filter((each) => !before.includes(each))
+    const maxAttempts = left.length
+    const nowMs = performance.now()
+    const { attempts } = plan(left, this.rooms.health, nowMs, Math.random, { maxAttempts })
+    const free = attempts.filter((each) => this.isFree(each))
+    this.order = [...before, ...free, ...attempts.filter((each) => !free.includes(each))]
+    this.isWhole = true
+  }
+
+  /** Whether it may be asked after a failure. */
+  private isFree(candidate: Candidate): boolean {
+    const { health } = this.rooms
+    const usable = health.usable(laneOf(candidate), candidate.model, performance.now())
+    return usable && !this.isShielded(candidate)
+  }
+
+  /** The budget protects a channel in trouble; a healthy one may take over all the load of another. */
+  private isShielded(candidate: Candidate): boolean {
+    const { health } = this.rooms
+    const lane = laneOf(candidate)
+    return health.state(lane, performance.now()) > 0 && !health.mayRetry(lane)
   }
 
   private async onceAsked(
@@ -201,12 +229,8 @@ export class Attempts {
       return row.failover ? 'status_not_retried' : 'request_at_fault'
     if (next === undefined || this.tried >= this.maxAttempts) return 'no_other_channel'
     if (row.uncertain && !mayRepeat(this)) return 'outcome_unknown'
-    const { health } = this.rooms
-    const nowMs = performance.now()
-    // The budget protects a channel in trouble; a healthy one may take over all the load of another.
-    const shielded = health.state(laneOf(next), nowMs) > 0
-    if (shielded && !health.mayRetry(laneOf(next))) return 'retry_budget'
-    const isLate = nowMs - this.request.startedMs >= this.rooms.timeouts.totalMs
+    if (this.isShielded(next)) return 'retry_budget'
+    const isLate = performance.now() - this.request.startedMs >= this.rooms.timeouts.totalMs
     return isLate ? 'out_of_time' : 'next_channel'
   }
 

@@ -168,7 +168,9 @@ class NodeHealth implements Health, HealthControl, HealthReport {
     let blocked = 0
     let degraded = false
     for (const [model, { breaker }] of channel.models) {
-      if (this.blocked(channelId, model, now) !== null) blocked += 1
+      const block = this.blocked(channelId, model, now)
+      // A full channel works.
+      if (block !== null && block !== 'busy') blocked += 1
       else if (breaker.opened > 0 || recent(breaker, now).failed > 0) degraded = true
     }
     if (blocked > 0 && blocked === channel.models.size) return 2

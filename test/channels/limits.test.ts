@@ -119,6 +119,42 @@ test('a client that leaves gives back what was taken', async () => {
   expect(prompt.status).toBe(200)
 })
 
+test('after a failure, a channel that is full by now is passed over for one that has room', async () => {
+  const released = Promise.withResolvers<void>()
+  const held = [until(released.promise), ...wellBehaved]
+  upstream.on('m-narrow', held, held)
+  const down = { id: 'down', vendor: 'openai-compatible', baseUrl: 'http://127.0.0.1:9', key: 'k' }
+  const narrow = channel('narrow', [], { priority: 1, concurrency: 2 })
+  const models = { m: 'm-narrow' }
+  await using gateway = await startGateway({
+    config: {
+      channels: [
+        { ...down, models: ['m'] },
+        { ...narrow, models },
+        { ...channel('wide', [], { priority: 2 }), models: { m: 'm-wide' } },
+      ],
+    },
+  })
+  const answers = Array.from({ length: 6 }, () => gateway.post(chat, { model: 'm', messages }))
+  await upstream.arrived(upstream.requests.length + 6)
+  expect([upstream.of('m-narrow').length, upstream.of('m-wide').length]).toEqual([2, 4])
+  released.resolve()
+  for (const answer of answers) expect((await answer).status).toBe(200)
+})
+
+test('a gateway whose channels are full is ready', async () => {
+  const released = Promise.withResolvers<void>()
+  upstream.on('m-full', [until(released.promise), ...wellBehaved])
+  const full = channel('full', ['m-full'], { concurrency: 1 })
+  await using gateway = await startGateway({ config: { channels: [full] } })
+  const answer = gateway.post(chat, { model: 'm-full', messages })
+  await upstream.arrived(upstream.requests.length + 1)
+  expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200)
+  expect(await gateway.metrics()).toContain('tollgate_channel_state{channel="full"} 0')
+  released.resolve()
+  expect((await answer).status).toBe(200)
+})
+
 const valkeyUrl = Bun.env['TEST_VALKEY_URL']
 
 test.if(valkeyUrl !== undefined)('two processes with one Valkey share it exactly', async () => {
