@@ -16,19 +16,25 @@ export function refuses(...keys: readonly string[]): ParameterRule {
 
 const renamedLimit = { max_tokens: 'max_completion_tokens' }
 
-function chatRule({ newLimit, refused, takenUnthinking }: OpenAiTraits): ParameterRule {
+function chatRule(traits: OpenAiTraits): ParameterRule {
+  const { newLimit, refused, takenUnthinking } = traits
   const unthinking = refused.filter((name) => !takenUnthinking.includes(name))
   return {
     keys: newLimit ? ['max_tokens', ...refused] : refused,
     ...(newLimit && { renamed: renamedLimit }),
-    dropped: (value) => (value('reasoning_effort') === 'none' ? unthinking : refused),
+    dropped: (value) => (isUnthinking(traits, value('reasoning_effort')) ? unthinking : refused),
   }
 }
 
 /** The only parameters of a Responses request that some models refuse. */
 const inResponses = ['temperature', 'top_p', 'top_logprobs']
 
-function responsesRule({ newLimit, takenUnthinking }: OpenAiTraits): ParameterRule {
+function isUnthinking({ unthinking }: OpenAiTraits, effort: JsonValue | undefined): boolean {
+  return effort === undefined ? unthinking === true : effort === 'none'
+}
+
+function responsesRule(traits: OpenAiTraits): ParameterRule {
+  const { newLimit, takenUnthinking } = traits
   if (!newLimit) return refuses('reasoning')
   const unthinking = inResponses.filter((name) => !takenUnthinking.includes(name))
   const effort = (value: Value) => {
@@ -37,7 +43,7 @@ function responsesRule({ newLimit, takenUnthinking }: OpenAiTraits): ParameterRu
   }
   return {
     keys: inResponses,
-    dropped: (value) => (effort(value) === 'none' ? unthinking : inResponses),
+    dropped: (value) => (isUnthinking(traits, effort(value)) ? unthinking : inResponses),
   }
 }
 

@@ -7,6 +7,8 @@ export interface OpenAiTraits {
   readonly refused: readonly string[]
   /** Those of `refused` that it accepts together with an effort of `none`. */
   readonly takenUnthinking: readonly string[]
+  /** The effort where a request names none is `none`. */
+  readonly unthinking?: true
 }
 
 const tuned = ['presence_penalty', 'frequency_penalty', 'logit_bias']
@@ -30,6 +32,10 @@ const table: readonly (readonly [name: RegExp, traits: OpenAiTraits])[] = [
     { ...thinks, refused: [...thinks.refused, 'parallel_tool_calls', 'verbosity', 'stop'] },
   ],
   [/^gpt-5(-|$)/, { ...thinks, refused: [...thinks.refused, 'stop'] }],
+  [
+    /^gpt-5\.[124](-\d{4}-\d{2}-\d{2})?$/,
+    { ...thinks, refused: [...thinks.refused, 'stop'], takenUnthinking: drawn, unthinking: true },
+  ],
   [/^gpt-[5-9](?!\d)/, { ...thinks, refused: [...thinks.refused, 'stop'], takenUnthinking: drawn }],
 ]
 
