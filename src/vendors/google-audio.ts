@@ -57,8 +57,10 @@ const blocking = /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|LANGUAGE
 
 function finished(reason: string): MediaFault {
   if (blocking.test(reason)) return refused(reason)
-  const message = `the reply ended early: ${reason}`
-  return new MediaFault({ kind: reason === 'MAX_TOKENS' ? 'unreadable' : 'vendor_error', message })
+  // Not the channel's fault: another attempt would end at the same place.
+  if (reason === 'MAX_TOKENS')
+    return new MediaFault({ kind: 'rejected', message: 'the input is too long for this model' })
+  return new MediaFault({ kind: 'vendor_error', message: `the reply ended early: ${reason}` })
 }
 
 /** Throws GatewayError for a speed, which Gemini's format lacks. */
