@@ -37,13 +37,14 @@ export function identityRequest(peek: Peek, candidate: Candidate, vendor: Vendor
   const { dialect, model } = candidate
   const own = peek.vendorEdits ?? []
   const rule = ruleFor(vendor, { dialect, model, asked: peek.model }, peek.keys)
-  if (amend !== undefined && needsAmend(amend, peek.keys, peek.body)) {
+  const call = { dialect, model, stream: peek.stream }
+  if (amend !== undefined && needsAmend(amend, peek.keys, peek.body, call)) {
     const body = parsedObject(own.length === 0 ? peek.body : join(splice(peek.body, own)))
     if (peek.modelSpan !== null) body['model'] = candidate.model
     if (asksUsage(peek, vendor))
       body['stream_options'] = { ...asObject(body['stream_options']), include_usage: true }
     const dropped = rule === null ? nothing : withoutRefused(rule, body)
-    const amended = amend.body(body, { dialect, model, stream: peek.stream })
+    const amended = amend.body(body, call)
     return { segments: [Buffer.from(JSON.stringify(amended), 'utf8')], dropped }
   }
   const edits: Edit[] = [...own]

@@ -128,8 +128,9 @@ function encodedNow(
   const refused = rule === null ? [] : withoutRefused(rule, body)
   const { amend } = vendor.quirks
   let bytes = Buffer.from(JSON.stringify(body), 'utf8')
-  if (amend !== undefined && needsAmend(amend, Object.keys(body), bytes)) {
-    body = amend.body(body, { dialect, model, stream: decoded.stream })
+  const call = { dialect, model, stream: decoded.stream }
+  if (amend !== undefined && needsAmend(amend, Object.keys(body), bytes, call)) {
+    body = amend.body(body, call)
     bytes = Buffer.from(JSON.stringify(body), 'utf8')
   }
   return {

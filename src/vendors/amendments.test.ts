@@ -6,7 +6,7 @@ import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { needsAmend } from './amendments.ts'
 import { vendors } from './registry.ts'
-import type { Amend } from './vendor.ts'
+import type { Amend, Call } from './vendor.ts'
 
 const encoder = new TextEncoder()
 
@@ -16,8 +16,9 @@ function amendOf(id: string): Amend {
   return amend
 }
 
-function needed(amend: Amend, body: JsonObject): boolean {
-  return needsAmend(amend, Object.keys(body), encoder.encode(JSON.stringify(body)))
+function needed(amend: Amend, body: JsonObject, more: Partial<Call> = {}): boolean {
+  const call = { dialect: 'openai-chat', model: 'm', stream: false, ...more } as const
+  return needsAmend(amend, Object.keys(body), encoder.encode(JSON.stringify(body)), call)
 }
 
 /** Applied as the relay does: only if needed. */
@@ -106,6 +107,37 @@ const golden: readonly Golden[] = [
       ],
     },
     { messages: [...say, { role: 'assistant', content: 'Hi.' }, ...say] },
+  ],
+  ...['groq', 'cerebras'].map(
+    (vendor): Golden => [
+      `${vendor}: reasoning of a replayed answer`,
+      vendor,
+      {
+        messages: [
+          ...say,
+          { role: 'assistant', content: 'Hi.', reasoning: 'Hm.', reasoning_content: 'Hm.' },
+          ...say,
+        ],
+      },
+      { messages: [...say, { role: 'assistant', content: 'Hi.' }, ...say] },
+    ],
+  ),
+  [
+    'groq: the name of a function stays',
+    'groq',
+    { messages: [...say, { role: 'function', name: 'weather', content: 'sun' }] },
+    { messages: [...say, { role: 'function', name: 'weather', content: 'sun' }] },
+  ],
+  [
+    'mistral: calls that are null, of an answer to be continued',
+    'mistral',
+    {
+      messages: [
+        ...say,
+        { role: 'assistant', content: 'Hi', tool_calls: null, function_call: null },
+      ],
+    },
+    { messages: [...say, { role: 'assistant', content: 'Hi', prefix: true }] },
   ],
   ...['mistral', 'groq'].map(
     (vendor): Golden => [
@@ -332,4 +364,58 @@ test('mistral: any tool call id becomes nine letters or digits, call and answer 
       expect(new Set(seen).size).toBe(given.length)
     }),
   )
+})
+
+test('DashScope is told not to think where an open model is asked for a whole reply', () => {
+  const amend = amendOf('dashscope')
+  const body: JsonObject = { model: 'm', messages: say }
+  const whole = { dialect: 'openai-chat', model: 'qwen3-32b', stream: false } as const
+  expect(needed(amend, body, whole)).toBe(true)
+  expect(amend.body(structuredClone(body), whole)).toEqual({ ...body, enable_thinking: false })
+  const own = { ...body, enable_thinking: true }
+  expect(amend.body(structuredClone(own), whole)).toEqual(own)
+  for (const more of [
+    { stream: true },
+    { model: 'qwen3-235b-a22b-instruct' },
+    { model: 'qwen-max' },
+  ])
+    expect(needed(amend, body, { ...whole, ...more })).toBe(false)
+})
+
+test('an effort is left out for Grok models that refuse it, in both formats', () => {
+  const parameters = vendors['xai']?.quirks.parameters
+  const amend = amendOf('xai')
+  const refused: readonly [model: string, isRefused: boolean][] = [
+    ['grok-4-fast-reasoning', true],
+    ['grok-4-0709', true],
+    ['grok-4.20-0309-non-reasoning', true],
+    ['grok-code-fast-1', true],
+    ['grok-3', true],
+    ['grok-3-mini', false],
+    ['grok-4.3', false],
+    ['grok-4.20-multi-agent-0309', false],
+    ['grok-4', false],
+    ['grok-5', false],
+  ]
+  for (const [model, isRefused] of refused) {
+    const rule = parameters?.({ dialect: 'openai-chat', model, asked: model })
+    const names = rule?.dropped(() => 'low') ?? []
+    expect([model, names.includes('reasoning_effort')]).toEqual([model, isRefused])
+    const body = { reasoning: { effort: 'low', summary: 'auto' } }
+    const call = { dialect: 'openai-responses', model, stream: true } as const
+    const { reasoning } = amend.body(body, call)
+    expect([model, reasoning]).toEqual([
+      model,
+      isRefused ? { summary: 'auto' } : { effort: 'low', summary: 'auto' },
+    ])
+  }
+})
+
+test('sampling is left out for Kimi models where it is fixed', () => {
+  const parameters = vendors['moonshot']?.quirks.parameters
+  const named = (model: string) => parameters?.({ dialect: 'openai-chat', model, asked: model })
+  expect(named('kimi-k2.5')?.keys).toContain('temperature')
+  expect(named('kimi-k2.6-preview')?.keys).toContain('top_p')
+  for (const model of ['kimi-k2-0905-preview', 'moonshot-v1-8k', 'kimi-latest'])
+    expect(named(model)).toBeNull()
 })

@@ -10,13 +10,17 @@ export interface Amendment {
   readonly keys?: readonly string[]
   /** Texts whose presence anywhere in the body requires it, quotes included. */
   readonly texts?: readonly string[]
+  /** Tells calls that may need it whatever their body has. */
+  readonly wants?: (call: Call) => boolean
   apply(body: JsonObject, call: Call): void
 }
 
 export function amendments(...list: readonly Amendment[]): Amend {
+  const wanting = list.flatMap(({ wants }) => wants ?? [])
   return {
     keys: list.flatMap((amendment) => amendment.keys ?? []),
     texts: list.flatMap((amendment) => amendment.texts ?? []),
+    ...(wanting.length > 0 && { wants: (call) => wanting.some((wants) => wants(call)) }),
     body(body, call) {
       for (const amendment of list) amendment.apply(body, call)
       return body
@@ -25,7 +29,13 @@ export function amendments(...list: readonly Amendment[]): Amend {
 }
 
 /** Whether a request must go through `amend.body`; `keys` are its top-level members. */
-export function needsAmend(amend: Amend, keys: readonly string[], body: Uint8Array): boolean {
+export function needsAmend(
+  amend: Amend,
+  keys: readonly string[],
+  body: Uint8Array,
+  call: Call,
+): boolean {
+  if (amend.wants?.(call) === true) return true
   if (amend.keys.some((key) => key === '*' || keys.includes(key))) return true
   if (amend.texts === undefined || amend.texts.length === 0) return false
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
@@ -83,10 +93,31 @@ export const developerAsSystem: Amendment = {
   },
 }
 
-/** Removes the names of speakers, for vendors that refuse them; a tool's result may have one everywhere. */
+/** Removes the names of speakers, for vendors that refuse them; a result of a tool or function has one everywhere. */
 export const unnamed: Amendment = {
   texts: ['"name"'],
   apply(body) {
-    for (const message of messagesOf(body)) if (message.role !== 'tool') delete message.name
+    for (const message of messagesOf(body)) {
+      if (message.role !== 'tool' && message.role !== 'function') delete message.name
+    }
+  },
+}
+
+/** The members in which replies of other vendors, and of the gateway, have a model's reasoning. */
+export const thoughtMembers = [
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'thinking_blocks',
+] as const
+
+/** Removes reasoning from replayed replies, for vendors that refuse it. */
+export const withoutThoughts: Amendment = {
+  texts: thoughtMembers.map((name) => `"${name}"`),
+  apply(body) {
+    for (const message of messagesOf(body)) {
+      if (message.role !== 'assistant') continue
+      for (const name of thoughtMembers) delete message[name]
+    }
   },
 }

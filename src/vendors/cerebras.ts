@@ -1,6 +1,12 @@
 // Cerebras: refuses some of OpenAI's members even at their default values.
 
-import { amendments, developerAsSystem, dropped, droppedWhen } from './amendments.ts'
+import {
+  amendments,
+  developerAsSystem,
+  dropped,
+  droppedWhen,
+  withoutThoughts,
+} from './amendments.ts'
 import { chatAndCompletions, openaiCompatible } from './compatible.ts'
 import { refuses } from './parameters.ts'
 import type { Vendor } from './vendor.ts'
@@ -23,6 +29,7 @@ export const cerebras = openaiCompatible({
       droppedWhen('logit_bias', null),
       dropped('service_tier'),
       developerAsSystem,
+      withoutThoughts,
     ),
   },
 }) satisfies Vendor

@@ -3,11 +3,11 @@
 import type { Fault } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
-import { amendments, developerAsSystem, maxTokensOnly } from './amendments.ts'
+import { type Amendment, amendments, developerAsSystem, maxTokensOnly } from './amendments.ts'
 import { allDialects, openaiCompatible } from './compatible.ts'
 import { lazyAdapter } from './media.ts'
 import { detail } from './usage.ts'
-import type { Vendor } from './vendor.ts'
+import type { Call, Vendor } from './vendor.ts'
 import { type VendorVideos, videoStarts } from './video.ts'
 
 const dashscopeImages = lazyAdapter(
@@ -33,6 +33,20 @@ function refine(fault: Fault, _status: number, body: string): Fault {
   return body.includes('"Arrearage"') ? { ...fault, kind: 'quota' } : fault
 }
 
+const openThinkers = /^qwen3-\d(?!.*(instruct|thinking|coder))/
+
+/** The open models think unless told otherwise, and answer 400 to that in a whole reply (Model Studio, "Deep thinking"). */
+const wholeWithoutThinking: Amendment = {
+  wants: mustNotThink,
+  apply(body, call) {
+    if (mustNotThink(call)) body.enable_thinking ??= false
+  },
+}
+
+function mustNotThink({ dialect, model, stream }: Call): boolean {
+  return dialect === 'openai-chat' && !stream && openThinkers.test(model)
+}
+
 /** Keys of other regions need other hosts, such as https://dashscope-intl.aliyuncs.com/compatible-mode/v1. */
 export const dashscope = openaiCompatible({
   id: 'dashscope',
@@ -41,7 +55,7 @@ export const dashscope = openaiCompatible({
   environment: 'DASHSCOPE_API_KEY',
   speaks: [...allDialects, 'openai-images', 'openai-image-edits', 'openai-videos'],
   quirks: {
-    amend: amendments(maxTokensOnly, developerAsSystem),
+    amend: amendments(maxTokensOnly, developerAsSystem, wholeWithoutThinking),
     refine,
     usage: cacheWrites,
   },

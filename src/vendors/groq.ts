@@ -1,6 +1,6 @@
 // Groq: reports usage in its own member of a stream's last chunk; makes no subtitles.
 
-import { amendments, dropped, unnamed } from './amendments.ts'
+import { amendments, dropped, unnamed, withoutThoughts } from './amendments.ts'
 import { audioDialects, chatOnly, openaiCompatible } from './compatible.ts'
 import { transcripts } from './openai-transcripts.ts'
 import { refuses } from './parameters.ts'
@@ -32,7 +32,7 @@ export const groq = openaiCompatible({
     usageOnStream: 'always',
     refusesThoughts: true,
     parameters: ({ dialect }) => (dialect === 'openai-chat' ? refused : null),
-    amend: amendments(dropped('stream_format'), unnamed),
+    amend: amendments(dropped('stream_format'), unnamed, withoutThoughts),
     usagePath: ['x_groq', 'usage'],
   },
   adapters: { 'openai-transcriptions': transcription, 'openai-translations': transcription },

@@ -11,6 +11,7 @@ import {
   maxTokensOnly,
   messagesOf,
   renamed,
+  thoughtMembers,
   unnamed,
 } from './amendments.ts'
 import { chatAndEmbeddings, openaiCompatible } from './compatible.ts'
@@ -43,15 +44,7 @@ const toolCallIds: Amendment = {
 }
 
 /** Members of replayed assistant messages, from other vendors or the gateway, that Mistral answers with 422. */
-const foreignMembers = [
-  'refusal',
-  'annotations',
-  'audio',
-  'reasoning',
-  'reasoning_content',
-  'reasoning_details',
-  'thinking_blocks',
-]
+const foreignMembers = ['refusal', 'annotations', 'audio', ...thoughtMembers]
 
 const replayedMessages: Amendment = {
   texts: [...foreignMembers.map((name) => `"${name}"`), '"assistant"'],
@@ -60,14 +53,21 @@ const replayedMessages: Amendment = {
     for (const message of messages) {
       if (message.role !== 'assistant') continue
       for (const name of foreignMembers) delete message[name]
+      // SDKs write these of a reply without calls.
+      if (message.function_call === null) delete message.function_call
+      if (!hasCalls(message)) delete message.tool_calls
     }
     // "Assistant message must have either content or tool_calls": one of thoughts alone has neither.
     if (messages.some(isEmpty)) body.messages = messages.filter((message) => !isEmpty(message))
   },
 }
 
-function isEmpty({ role, content, tool_calls: calls }: JsonObject): boolean {
-  return role === 'assistant' && !content && (!Array.isArray(calls) || calls.length === 0)
+function hasCalls({ tool_calls: calls }: JsonObject): boolean {
+  return Array.isArray(calls) && calls.length > 0
+}
+
+function isEmpty(message: JsonObject): boolean {
+  return message.role === 'assistant' && !message.content && !hasCalls(message)
 }
 
 const bridge = 'I have read the results.'
@@ -81,7 +81,7 @@ const order: Amendment = {
   apply(body) {
     const messages = messagesOf(body)
     const last = messages.at(-1)
-    if (last?.role === 'assistant' && last.tool_calls === undefined) last.prefix = true
+    if (last?.role === 'assistant' && !hasCalls(last)) last.prefix = true
     if (!messages.some((_, at) => isEarly(messages, at))) return
     body.messages = messages.flatMap((message, at) =>
       isEarly(messages, at) ? [{ role: 'assistant', content: bridge }, message] : [message],

@@ -3,6 +3,7 @@
 import type { Fault } from '../errors.ts'
 import { amendments, developerAsSystem } from './amendments.ts'
 import { chatOnly, openaiCompatible } from './compatible.ts'
+import { refuses } from './parameters.ts'
 import { topLevelCached } from './usage.ts'
 import type { Vendor } from './vendor.ts'
 
@@ -11,6 +12,10 @@ function refine(fault: Fault, _status: number, body: string): Fault {
   return body.includes('"exceeded_current_quota_error"') ? { ...fault, kind: 'quota' } : fault
 }
 
+/** Models with fixed sampling, which answer 400 to any other (Moonshot, "Kimi K2.5", parameters). */
+const fixed = /^(kimi-k2\.[5-9]|kimi-k[3-9]|kimi-for-coding|k[3-9]\b)/
+const refused = refuses('temperature', 'top_p', 'presence_penalty', 'frequency_penalty')
+
 /** Keys of the mainland platform need https://api.moonshot.cn/v1. */
 export const moonshot = openaiCompatible({
   id: 'moonshot',
@@ -18,6 +23,7 @@ export const moonshot = openaiCompatible({
   environment: 'MOONSHOT_API_KEY',
   speaks: chatOnly,
   quirks: {
+    parameters: ({ model }) => (fixed.test(model) ? refused : null),
     amend: amendments(developerAsSystem),
     refine,
     usage: topLevelCached,

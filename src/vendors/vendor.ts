@@ -45,6 +45,8 @@ export interface Amend {
   readonly keys: readonly string[]
   /** ... or if one of these texts occurs anywhere in the body. */
   readonly texts?: readonly string[]
+  /** ... or if the call is of this kind. */
+  wants?(call: Call): boolean
   /** Returns the body to send; may change the given one in place. */
   body(body: JsonObject, call: Call): JsonObject
 }

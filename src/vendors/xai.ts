@@ -2,12 +2,13 @@
 
 import type { Fault } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
-import { amendments, droppedWhen } from './amendments.ts'
+import { isObject } from '../wire/json/value.ts'
+import { type Amendment, amendments, droppedWhen } from './amendments.ts'
 import { openaiCompatible } from './compatible.ts'
 import { lazyAdapter } from './media.ts'
 import { refuses } from './parameters.ts'
 import { count, detail } from './usage.ts'
-import type { Vendor } from './vendor.ts'
+import type { NamedCall, ParameterRule, Vendor } from './vendor.ts'
 import { type VendorVideos, videoStarts } from './video.ts'
 
 const xaiImages = lazyAdapter(async () => (await import('./xai-images.ts')).xaiImages)
@@ -39,14 +40,36 @@ function wholeCount(usage: JsonObject): JsonObject {
 
 /** The documented error body is `{"code": text, "error": text}`. */
 function refine(fault: Fault, status: number, body: string): Fault {
-  if (status === 400 && /"error"\s*:\s*"incorrect api key/i.test(body)) return { ...fault, kind: 'credentials' }
+  if (status === 400 && /"error"\s*:\s*"incorrect api key/i.test(body))
+    return { ...fault, kind: 'credentials' }
   if (status === 403 && /credits|spending limit/i.test(body)) return { ...fault, kind: 'quota' }
   return fault
 }
 
 /** Models that answer 400 to both penalties and to `stop` (xAI, "Reasoning"). */
 const thinking = /^grok-(4|3-mini|code)(?!.*-non-reasoning)/
-const refused = refuses('presence_penalty', 'frequency_penalty', 'stop')
+/** Models that answer 400 to an effort, whether they reason or not (the same page). */
+const effortless = /^grok-(3(?!-mini)|4-(?!latest)|4\.(1|20)(?!-multi-agent)|code|build|composer)/
+const alwaysRefused = ['presence_penalty', 'frequency_penalty', 'stop']
+const refused = refuses(...alwaysRefused)
+const refusedWithEffort = refuses(...alwaysRefused, 'reasoning_effort')
+const refusedEffort = refuses('reasoning_effort')
+
+function parametersOf({ dialect, model }: NamedCall): ParameterRule | null {
+  if (dialect !== 'openai-chat') return null
+  const refusesEffort = effortless.test(model)
+  if (thinking.test(model)) return refusesEffort ? refusedWithEffort : refused
+  return refusesEffort ? refusedEffort : null
+}
+
+/** Of Responses' `reasoning` only the effort is refused. */
+const withoutEffort: Amendment = {
+  keys: ['reasoning'],
+  apply({ reasoning }, { dialect, model }) {
+    if (dialect !== 'openai-responses' || !effortless.test(model)) return
+    if (isObject(reasoning)) delete reasoning.effort
+  },
+}
 
 export const xai = openaiCompatible({
   id: 'xai',
@@ -61,12 +84,12 @@ export const xai = openaiCompatible({
     'openai-videos',
   ],
   quirks: {
-    parameters: ({ dialect, model }) =>
-      dialect === 'openai-chat' && thinking.test(model) ? refused : null,
+    parameters: parametersOf,
     amend: amendments(
       droppedWhen('frequency_penalty', 0, null),
       droppedWhen('presence_penalty', 0, null),
       droppedWhen('stop', null),
+      withoutEffort,
     ),
     refine,
     // Observed of its searches.
