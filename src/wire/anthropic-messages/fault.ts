@@ -7,8 +7,11 @@ import { faultInside, readFault as readAnyFault } from '../openai/fault.ts'
 /** "Errors": 529 means that the whole service is overloaded, not that this account exceeds a limit. */
 const overloadedStatus = 529
 
+/** Inside a string, where a client's words may be repeated, the quotes would be escaped. */
+const overloaded = /"type"\s*:\s*"overloaded_error"/
+
 function sharpened(fault: Fault, text: string): Fault {
-  if (fault.status === overloadedStatus || text.includes('overloaded_error')) {
+  if (fault.status === overloadedStatus || overloaded.test(text)) {
     return { ...fault, kind: 'overloaded' }
   }
   if (

@@ -36,6 +36,15 @@ describe('errors', () => {
     expect(fault(code, status, message)).toMatchObject({ kind, message, status: code })
   })
 
+  test.each(['api key not valid', 'models/x is not found'])(
+    'words of the client that a message repeats are a rejection: %s',
+    (name) => {
+      const message = `Invalid JSON payload received. Unknown name "${name}": Cannot find field.`
+      const details = { '@type': `${type}BadRequest`, fieldViolations: [{ description: message }] }
+      expect(fault(400, 'INVALID_ARGUMENT', message, details).kind).toBe('rejected')
+    },
+  )
+
   test('the reason counts more than the status', () => {
     const info = (reason: string) => ({ '@type': `${type}ErrorInfo`, reason })
     expect(fault(400, 'INVALID_ARGUMENT', 'x', info('API_KEY_INVALID')).kind).toBe('credentials')

@@ -79,7 +79,8 @@ const keyReasons: ReadonlySet<string> = new Set([
 ])
 const billingReasons: ReadonlySet<string> = new Set(['BILLING_DISABLED'])
 
-const keyText = /api[ _-]?key (not valid|not found|expired)|api key was reported/i
+/** At the beginning alone: further back may be what the client wrote. */
+const keyText = /^(your )?api[ _-]?key (not valid|not found|expired|was reported)/i
 const billingText =
   /billing|not available in your country|user location is not supported|prepayment|credits? (are|is) depleted/i
 /** Matches the client's own file or cache, which another key may not read. */
@@ -103,7 +104,8 @@ function kindOf(said: Said, status: number): FaultKind {
   switch (status) {
     case 400:
       if (keyText.test(said.message)) return 'credentials'
-      if (misnamedModel.test(said.message)) return 'unknown_model'
+      if (detail(said, 'BadRequest') === undefined && misnamedModel.test(said.message))
+        return 'unknown_model'
       return said.name === 'FAILED_PRECONDITION' && billingText.test(said.message)
         ? 'quota'
         : 'rejected'
@@ -197,7 +199,9 @@ export function readFault(
   if (start.startsWith('<') || start.includes('<html')) {
     // HTML is never quoted: it is of no use and may disclose too much.
     const page = `the vendor answered ${status} with a page in place of JSON`
-    return faultFrom(saidIn(page), status, page, waitMs)
+    const fault = faultFrom(saidIn(page), status, page, waitMs)
+    // Firewalls refuse words of a prompt so; it says nothing of the key.
+    return status === 403 ? { ...fault, kind: 'transient' } : fault
   }
   let said = saidIn(body.trim())
   try {

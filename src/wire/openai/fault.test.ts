@@ -45,6 +45,13 @@ describe('kinds', () => {
     [400, openai('context_length_exceeded'), 'rejected'],
     [409, openai(null), 'transient'],
     [424, openai(null), 'transient'],
+    [
+      424,
+      openai('http_error', 'Error retrieving tool list', 'external_connector_error'),
+      'rejected',
+    ],
+    [403, '<!DOCTYPE html><title>Sorry, you have been blocked</title>', 'transient'],
+    [401, '<!DOCTYPE html><title>Unauthorized</title>', 'credentials'],
     [425, openai(null), 'transient'],
     [499, openai(null), 'transient'],
     [413, '', 'rejected'],
@@ -76,6 +83,9 @@ describe('kinds', () => {
     [null, "Invalid value: 'insufficient balance'."],
     [null, 'Input should be "low" or "high", got "the model does not exist"'],
     [null, 'reasoning_effort must not be invalid api key'],
+    [null, 'invalid api key: Extra inputs are not permitted'],
+    [null, 'insufficient balance: Extra inputs are not permitted'],
+    [null, 'Unknown parameter: the model does not exist'],
   ])('words of the client that a message repeats are a rejection: %s %s', (param, message) => {
     const error = { message, type: 'invalid_request_error', param, code: null }
     expect(fault(400, { error }).kind).toBe('rejected')

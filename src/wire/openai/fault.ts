@@ -93,6 +93,7 @@ const credentialCodes =
   /^(invalid_api_key|authentication_error|invalid_authentication.*|permission_denied|permission_error|unauthorized|access_denied|account_deactivated)$/i
 const rateCodes =
   /^(rate_limit.*|ratelimit.*|too_many_requests|tokens_per_.*|requests_per_.*|resource_exhausted|throttl.*|engine_overloaded_error)$/i
+const connectorCodes = /^(external_connector_error|http_error|mcp.*)$/i
 const unknownModelText =
   /\bmodel\b.{0,200}?\b(does not exist|not found|not exist|is not available for your account|has been decommissioned)|\b(no such|unknown|unavailable) model\b|\bnot found the model\b|\binvalid model( id| identifier| name|:| ['"`]|$)|\bnot a valid model id\b|\bunable to access model\b|\bno endpoints found for\b|^model ['"`]?[\w./:@-]*['"`]? is not supported\b/is
 const quotaText =
@@ -104,16 +105,25 @@ const keyText =
 /** What a message quotes, mostly the client's own value. */
 const quoted = /(?<!\w)(['"`]).*?\1(?!\w)/gs
 
+/** What validators say of a field, whose name or value the client wrote; some repeat it without quotes. */
+const validatorText =
+  /extra (inputs?|fields?)|not permitted|additional propert|un(known|recognized|expected|supported) (name|parameter|field|argument|request|value|key|propert)|(should|must) (not )?be|field required/i
+
 /**
  * The message without what it quotes; '' where the vendor names a field of the request as the cause. No caller must be
  * able to put a channel aside by words that its vendor repeats.
  */
 function vendorsWords({ message, param }: Said): string {
-  return param === null || param === 'model' ? message.replace(quoted, "''") : ''
+  const isOfField = (param !== null && param !== 'model') || validatorText.test(message)
+  return isOfField ? '' : message.replace(quoted, "''")
+}
+
+function codesOf({ code, type }: Said): string[] {
+  return [code, type].filter((each) => each !== null)
 }
 
 function kindByWords(said: Said, status: number): FaultKind | null {
-  const codes = [said.code, said.type].filter((code) => code !== null)
+  const codes = codesOf(said)
   const some = (pattern: RegExp): boolean => codes.some((code) => pattern.test(code))
   if (some(quotaCodes) || (status < 500 && quotaText.test(vendorsWords(said)))) return 'quota'
   if (some(unknownModelCodes)) return 'unknown_model'
@@ -148,6 +158,8 @@ function kindByStatus(status: number): FaultKind {
 }
 
 function kindOf(said: Said, status: number): FaultKind {
+  // OpenAI: the client's own server of tools, or its authorization there, is at fault.
+  if (status === 424 && codesOf(said).some((code) => connectorCodes.test(code))) return 'rejected'
   const plain = kindByStatus(status)
   if (plain === 'unreadable' || plain === 'quota') return plain
   const worded = kindByWords(said, status)
@@ -228,7 +240,9 @@ export function readFault(
       said = { ...said, message: body.trim() }
     }
   }
-  const fault = faultFrom(said, status, fallback)
+  const read = faultFrom(said, status, fallback)
+  // Firewalls in front of vendors refuse words of a prompt so; it says nothing of the key.
+  const fault = page !== null && status === 403 ? { ...read, kind: 'transient' as const } : read
   const passes = fault.kind === 'timeout' || fault.kind === 'transient'
   const waitMs = status === 429 || status >= 500 || passes ? retryAfterMs(header) : null
   return waitMs === null ? fault : { ...fault, retryAfterMs: waitMs }
