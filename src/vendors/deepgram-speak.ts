@@ -44,10 +44,15 @@ export async function speak(call: MediaCall, tools: MediaTools): Promise<SoundRe
   return { ...reply, dropped: droppedFields(call, ['speed']) }
 }
 
-/** A Deepgram model is a voice: `aura-2-thalia-en`. With only the family's name, the client's `voice` decides. */
+/**
+ * A Deepgram model is a voice: `aura-2-thalia-en`. With only the family's name, the client's `voice` decides, within the
+ * family: the other one has another price.
+ */
 function voiceModel(call: MediaCall): string {
   const { model } = call
+  if (!/^aura(-2)?$/.test(model)) return model
   const voice = voiceOf(call)
-  if (/^aura-/.test(voice)) return voice
-  return /^aura(-2)?$/.test(model) ? `${model}-${voice.toLowerCase()}-en` : model
+  if (!voice.startsWith('aura-')) return `${model}-${voice.toLowerCase()}-en`
+  if (voice.startsWith('aura-2-') === (model === 'aura-2')) return voice
+  throw invalidRequest(`voice is one of another model than ${model}`, 'voice')
 }

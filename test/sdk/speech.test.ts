@@ -170,6 +170,7 @@ describe('Deepgram', () => {
     for (const [param, more] of [
       ['speed', { speed: 2 }],
       ['input', { input: 'x'.repeat(2_001) }],
+      ['voice', { voice: 'aura-asteria-en' }],
     ] as const) {
       const refused = await speak({ model: 'aura-2', ...more }).catch((error: unknown) => error)
       expect(refused).toBeInstanceOf(OpenAI.BadRequestError)
