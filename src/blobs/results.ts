@@ -18,8 +18,8 @@ const decisiveBytes = 4_096
 export interface From {
   /** Aborted when the result is not needed any more. */
   readonly signal: AbortSignal
-  /** The origin of the channel's base address: results there are fetched even from a private network. */
-  readonly home: string
+  /** The origin of the channel's base address: the vendor's results there are fetched even from a private network. */
+  readonly home?: string
 }
 
 export interface Results {
@@ -42,8 +42,8 @@ export function createResults(options: SafeFetchOptions, hosting: Hosting): Resu
     host: (payload, account, origin = '') => hosting.host(payload, account, origin),
     async fetchInto(url, spool, from) {
       const taken = new Taken(spool)
-      const safeFetch = from === undefined ? options : { ...options, home: from.home }
-      await fetchTo(safeFetch, url, taken, from?.signal)
+      const { home, signal } = from ?? {}
+      await fetchTo(home === undefined ? options : { ...options, home }, url, taken, signal)
       return taken.end()
     },
     judge: (url) => judgedHost(options, url),

@@ -126,7 +126,7 @@ export interface MediaTools {
   open(call: VendorCall): Promise<VendorStream>
   /** The fault that an unsuccessful reply means, by the vendor's own form of errors. */
   faultOf(reply: VendorReply): MediaFault
-  /** Fetches a result that the vendor placed elsewhere: without credentials, through safe fetch. */
+  /** Fetches a file that the client named: without credentials, from the public internet alone. */
   fetch(url: string): Promise<Payload>
   wait(ms: number): Promise<void>
 }

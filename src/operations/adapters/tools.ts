@@ -117,7 +117,9 @@ export class MediaWork implements MediaTools {
   async fetch(url: string): Promise<Payload> {
     const { results } = this.options.rooms
     try {
-      return await this.race(results.fetchInto(url, this.spool, this.from))
+      // Not by way of `from`: the vendor's own origin may be closed to clients.
+      const { signal } = this.leaving
+      return await this.race(results.fetchInto(url, this.spool, { signal }))
     } catch (error) {
       throw unfetched(error)
     }
