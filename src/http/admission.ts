@@ -9,7 +9,6 @@ import { authenticate } from '../identity/authenticate.ts'
 import type { KeyPrincipal } from '../identity/principal.ts'
 import type {
   AdmittedRequest,
-  Arrival,
   ClientRequest,
   Fields,
   Operation,
@@ -124,7 +123,8 @@ export class Admission implements ClientSlot {
       const principal = this.enter()
       // A body of unstated length is read first: limits of tokens count its bytes.
       const early = incoming.isOfUnstatedLength ? await this.readContent() : null
-      const arrival = this.arrivalOf(principal)
+      const bodyBytes = operation.answer === undefined ? incoming.heldBytes : 0
+      const arrival = { requestId: this.requestId, principal, bodyBytes, fields: this.fields }
       for (const hook of hooks) {
         const passage = hook.admit?.(arrival) ?? null
         this.note(passage instanceof Promise ? await passage : passage)
@@ -199,12 +199,6 @@ export class Admission implements ClientSlot {
     observer.underWay(dialect, 1)
     observer.overhead.auth.observe((performance.now() - this.startedMs) / 1000)
     return principal
-  }
-
-  private arrivalOf(principal: KeyPrincipal): Arrival {
-    const { requestId, fields, incoming } = this
-    const bodyBytes = this.operation.answer === undefined ? incoming.heldBytes : 0
-    return { requestId, principal, bodyBytes, fields }
   }
 
   private note(passage: Passage | null): void {

@@ -89,7 +89,7 @@ export class Attempts {
   /** The next candidate. Full channels do not count as tried: once the order runs out, it is planned again in full. */
   private upcoming(): Candidate | undefined {
     const first = this.order[this.at]
-    if (first !== undefined && this.tried > 0 && !this.isFree(first)) this.planRest()
+    if (first !== undefined && this.tried > 0 && !isFree(first, this.rooms)) this.planRest()
     const next = this.order[this.at]
     if (next !== undefined || this.isWhole) return next
     this.isWhole = true
@@ -108,23 +108,9 @@ export class Attempts {
     const maxAttempts = left.length
     const nowMs = performance.now()
     const { attempts } = plan(left, this.rooms.health, nowMs, Math.random, { maxAttempts })
-    const free = attempts.filter((each) => this.isFree(each))
+    const free = attempts.filter((each) => isFree(each, this.rooms))
     this.order = [...before, ...free, ...attempts.filter((each) => !free.includes(each))]
     this.isWhole = true
-  }
-
-  /** Whether it may be asked after a failure. */
-  private isFree(candidate: Candidate): boolean {
-    const { health } = this.rooms
-    const usable = health.usable(laneOf(candidate), candidate.model, performance.now())
-    return usable && !this.isShielded(candidate)
-  }
-
-  /** The budget protects a channel in trouble; a healthy one may take over all the load of another. */
-  private isShielded(candidate: Candidate): boolean {
-    const { health } = this.rooms
-    const lane = laneOf(candidate)
-    return health.state(lane, performance.now()) > 0 && !health.mayRetry(lane)
   }
 
   private async onceAsked(
@@ -229,7 +215,7 @@ export class Attempts {
       return row.failover ? 'status_not_retried' : 'request_at_fault'
     if (next === undefined || this.tried >= this.maxAttempts) return 'no_other_channel'
     if (row.uncertain && !mayRepeat(this)) return 'outcome_unknown'
-    if (this.isShielded(next)) return 'retry_budget'
+    if (isShielded(next, this.rooms)) return 'retry_budget'
     const isLate = performance.now() - this.request.startedMs >= this.rooms.timeouts.totalMs
     return isLate ? 'out_of_time' : 'next_channel'
   }
@@ -259,6 +245,18 @@ export class Attempts {
   private pass(error: unknown): void {
     this.unsayable = refusalFor(error)
   }
+}
+
+/** Whether it may be asked after a failure. */
+function isFree(candidate: Candidate, rooms: RelayRooms): boolean {
+  const usable = rooms.health.usable(laneOf(candidate), candidate.model, performance.now())
+  return usable && !isShielded(candidate, rooms)
+}
+
+/** The budget protects a channel in trouble; a healthy one may take over all the load of another. */
+function isShielded(candidate: Candidate, { health }: RelayRooms): boolean {
+  const lane = laneOf(candidate)
+  return health.state(lane, performance.now()) > 0 && !health.mayRetry(lane)
 }
 
 /** The times and the vendor's id kept of a failed attempt. */
