@@ -213,7 +213,9 @@ class ProviderPayments implements Payments {
       const isRefused = error instanceof NotVerified
       metrics?.paymentCallbackErrors.with(known, isRefused ? 'refused' : 'failed').inc()
       if (!isRefused) throw error
-      const isRecorded = await this.#keep({ ...event, ...named, problem: error.message })
+      const refused = { ...event, ...named, problem: error.message }
+      const isUnverified = named === unnamed
+      const isRecorded = await this.#keep(isUnverified ? { ...refused, isUnverified } : refused)
       const { orderId } = named
       if (orderId !== null) onProblem(error, { provider: known, order: orderId })
       else if (isRecorded) onProblem(error, { provider: known })

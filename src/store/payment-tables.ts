@@ -145,6 +145,8 @@ export interface ProviderEvent {
   readonly headers: Readonly<Record<string, string>>
   /** Why the message was refused; null if it was accepted. */
   readonly problem: string | null
+  /** It was not proven to be the provider's: anybody may have sent it. */
+  readonly isUnverified?: true
   readonly at: number
 }
 
@@ -223,7 +225,10 @@ export interface PaymentTable {
     bonus: BonusGrant | null,
     at: number,
   ): Promise<PaidOutcome>
-  /** Stores a message once; at most 1,000 refused ones per hour and provider. */
+  /**
+   * Stores a message once; at most 1,000 refused ones per hour and provider, of unverified ones 200 per day and their
+   * beginning.
+   */
   keepEvent(event: ProviderEvent): Promise<void>
   details(orderId: string): Promise<OrderDetails>
   /** null if the account has no wallet. */

@@ -186,16 +186,34 @@ function creditedState(state: OrderState): OrderState {
 }
 
 const hourMs = 3_600_000
-const refusedEachHour = 1_000
+/** Of refused messages, which anyone may send and could fill the disk with. */
+const refusedBounds = { most: 1_000, spanMs: hourMs }
+const unverifiedBounds = { most: 200, spanMs: 24 * hourMs }
+/** Kept of an unverified message, and of each of its headers. */
+const beginningBytes = 2_048
+const headerCharacters = 512
 
-/** Refused messages are limited, because anyone may send them and could fill the disk. */
-async function keepEvent(engine: Engine, event: ProviderEvent): Promise<void> {
+function beginningOf(event: ProviderEvent): ProviderEvent {
+  const headers = Object.entries(event.headers).map(([name, value]) => [
+    name,
+    value.slice(0, headerCharacters),
+  ])
+  return {
+    ...event,
+    raw: event.raw.subarray(0, beginningBytes),
+    headers: Object.fromEntries(headers),
+  }
+}
+
+async function keepEvent(engine: Engine, whole: ProviderEvent): Promise<void> {
+  const event = whole.isUnverified === true ? beginningOf(whole) : whole
   const { provider, problem, raw, at } = event
+  const { most, spanMs } = event.isUnverified === true ? unverifiedBounds : refusedBounds
   const bound =
     problem === null
       ? ''
       : `WHERE (SELECT count(*) FROM payment_event
-          WHERE provider = ? AND at > ? AND problem <> '') < ${refusedEachHour}`
+          WHERE provider = ? AND at > ? AND problem <> '') < ${most}`
   const values = [
     provider,
     createHash('sha256').update(raw).digest('hex'),
@@ -211,7 +229,7 @@ async function keepEvent(engine: Engine, event: ProviderEvent): Promise<void> {
   await engine.run(
     `INSERT INTO payment_event (provider, sha256, problem, event_id, order_id, raw, headers, at)
       SELECT ${given} ${bound || 'WHERE true'} ON CONFLICT DO NOTHING`,
-    problem === null ? values : [...values, provider, at - hourMs],
+    problem === null ? values : [...values, provider, at - spanMs],
   )
 }
 
