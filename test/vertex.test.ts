@@ -81,8 +81,15 @@ beforeEach(async () => {
     config: {
       channels: [
         { ...channel, id: 'vertex', models: { alone: 'gemini-3-pro', either: 'gemini-3-pro' } },
-        { id: 'other', vendor: 'sandbox', priority: 1, models: { either: 'sandbox/chat' } },
+        { ...channel, id: 'pictures', models: { picture: 'gemini-2.5-flash-image' } },
+        {
+          id: 'other',
+          vendor: 'sandbox',
+          priority: 1,
+          models: { either: 'sandbox/chat', picture: 'sandbox/image' },
+        },
       ],
+      models: { picture: { kind: 'image', prices: { image: '10000' } } },
     },
   })
 })
@@ -118,4 +125,17 @@ test('a key the token server refuses is a matter of credentials: another channel
   expect(await failed.text()).not.toContain('invalid_grant')
   expect(seen).toEqual([])
   expect(gateway.stderr).not.toContain('BEGIN PRIVATE KEY')
+})
+
+test('so it is for pictures, which are not called an error of the gateway', async () => {
+  refuses = true
+  const asked = { model: 'picture', prompt: 'a hat' }
+  const reply = await gateway.post('/v1/images/generations', asked)
+  expect(reply.status).toBe(200)
+  const row = await gateway.row(reply.headers.get('x-request-id') ?? '')
+  expect(row.failedAttempts).toMatchObject([
+    { channel: 'pictures', kind: 'credentials', then: 'next_channel' },
+  ])
+  expect(gateway.stderr).not.toContain('internal error')
+  expect(seen).toEqual([])
 })

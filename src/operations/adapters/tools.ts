@@ -5,6 +5,7 @@ import type { From } from '../../blobs/results.ts'
 import type { Fault } from '../../errors.ts'
 import type { Channel } from '../../relay/channel.ts'
 import type { RelayRequest, RelayRooms } from '../../relay/request.ts'
+import { TokenMissing, TokenRefused } from '../../relay/tokens.ts'
 import { NotFetched } from '../../safe-fetch/safe-fetch.ts'
 import {
   MediaFault,
@@ -82,20 +83,18 @@ export class MediaWork implements MediaTools {
   }
 
   async open(call: VendorCall): Promise<VendorStream> {
-    this.hasAsked = true
     const { rooms, channel, connectMs, sendIdleMs } = this.options
     const segments = call.body ?? []
     const elsewhere = new URL(call.url).origin !== new URL(this.baseUrl).origin
     const address = elsewhere ? await this.judged(call.url) : undefined
     const destination = channel.reach(call, address)
-    const header = await this.race(
-      Promise.resolve(channel.tokens?.header(rooms.dialer, this.nowMs)),
-    )
+    const header = await this.authorization()
     const authorized =
       header === undefined || (elsewhere && call.signed !== true)
         ? destination
         : { ...destination, head: withAuthorization(destination.head, header) }
     if (this.isOver) throw new MediaFault({ kind: 'cut', message: 'the request has ended' })
+    this.hasAsked = true
     for (const each of this.underWay) if (each.isOver) this.underWay.delete(each)
     const reply = new BufferedReply()
     this.underWay.add(reply)
@@ -103,7 +102,21 @@ export class MediaWork implements MediaTools {
     const onKept = call.method === 'POST' ? ('avoid' as const) : undefined
     const dialled = { destination: authorized, segments, connectMs, sendIdleMs, onKept }
     reply.carriedBy(rooms.dialer.open(dialled, reply))
-    return { ...(await reply.replied), chunks: reply.chunks() }
+    const replied = await reply.replied
+    if (replied.status === 401 && header !== undefined) channel.tokens?.drop(header)
+    return { ...replied, chunks: reply.chunks() }
+  }
+
+  /** For a channel whose key only obtains a token. Its refusal counts as one of the vendor. */
+  private async authorization(): Promise<string | undefined> {
+    const { rooms, channel } = this.options
+    try {
+      return await this.race(Promise.resolve(channel.tokens?.header(rooms.dialer, this.nowMs)))
+    } catch (error) {
+      if (error instanceof TokenMissing) throw new MediaFault(error.fault)
+      if (!(error instanceof TokenRefused)) throw error
+      throw new MediaFault({ kind: 'credentials', message: error.message })
+    }
   }
 
   faultOf(reply: VendorReply): MediaFault {
