@@ -82,12 +82,13 @@ function shapeOf(
   height: number | null,
   ratio: string | null,
 ): JsonObject {
-  if (ratio !== null) return { aspect_ratio: ratio }
-  if (width === null || height === null)
+  if (width === null || height === null) {
+    if (ratio !== null) return { aspect_ratio: ratio }
     // The price assumes this size where none is given, so it is requested explicitly.
     return /^fal-ai\/(flux-pro\/v1\.1|flux\/(dev|schnell))$/.test(model)
       ? { image_size: usualSize }
       : {}
+  }
   if (/nano-banana/.test(model)) return bananaShape(model, `${width}x${height}`)
   if (!inRatios.test(model)) return { image_size: { width, height } }
   const common = divisor(width, height)

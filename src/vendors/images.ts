@@ -1,6 +1,6 @@
 // Shared by the adapters of image vendors: reads requests, obtains given images, and polls jobs.
 
-import { invalidRequest } from '../errors.ts'
+import { type FaultKind, invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { isObject, listOf, objectOf, text, wholeNumber } from '../wire/json/value.ts'
 import { imageType, JsonBody, Lifted } from './base64.ts'
@@ -23,7 +23,7 @@ export interface ImageRequest {
   readonly width: number | null
   readonly height: number | null
   readonly format: string | null
-  /** A vendor-specific ratio, which takes precedence over the size. */
+  /** A vendor-specific ratio; a size takes precedence over it. */
   readonly ratio: string | null
   readonly seed: number | null
 }
@@ -162,14 +162,22 @@ export async function untilDone<T>(tools: MediaTools, look: () => Promise<T | nu
   }
 }
 
-/** Polls a job once; null for a temporary error of the vendor, which says nothing about the job. */
+/** Of a poll that was not answered, or not in full: the vendor goes on with the job, and bills it. */
+const unanswered: ReadonlySet<FaultKind> = new Set(['unreachable', 'timeout', 'reset', 'cut'])
+
+/** Polls a job once; null for a temporary error, which says nothing about the job. */
 export async function lookAfter(
   tools: MediaTools,
   call: Omit<VendorCall, 'method'>,
 ): Promise<JsonObject | null> {
-  const reply = await tools.ask({ ...call, method: 'GET' })
-  if (reply.status === 429 || reply.status >= 500) return null
-  return objectOf((await read(reply, tools)).json)
+  try {
+    const reply = await tools.ask({ ...call, method: 'GET' })
+    if (reply.status === 429 || reply.status >= 500) return null
+    return objectOf((await read(reply, tools)).json)
+  } catch (error) {
+    if (error instanceof MediaFault && unanswered.has(error.fault.kind)) return null
+    throw error
+  }
 }
 
 /** The fault of a vendor that accepted the job and could not do it. */

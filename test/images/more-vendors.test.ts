@@ -195,6 +195,11 @@ describe('fal', () => {
       aspect_ratio: '1:1',
       resolution: '2K',
     })
+    const both = { size: '4096x4096', aspect_ratio: '16:9' }
+    expect(await asked('fal-ai/nano-banana-pro', both)).toMatchObject({
+      aspect_ratio: '1:1',
+      resolution: '4K',
+    })
     expect(await asked('fal-ai/flux-pro/kontext', { size: '1280x720' }, [image])).toMatchObject({
       aspect_ratio: '16:9',
       image_url: url,

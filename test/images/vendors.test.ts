@@ -1,6 +1,7 @@
 // Tests image requests to Gemini, xAI and FLUX, and how their answers are translated.
 
 import { describe, expect, test } from 'bun:test'
+import { MediaFault } from '../../src/vendors/media.ts'
 import type { JsonObject } from '../../src/wire/ir.ts'
 import {
   bytesOf,
@@ -284,6 +285,7 @@ describe('Black Forest Labs', () => {
     const played = play('bfl', ({ method }) => {
       if (method === 'POST') return { json: { id: 'j', polling_url: polling } }
       polls++
+      if (polls === 3) throw new MediaFault({ kind: 'reset', message: 'no answer' })
       return polls < 3
         ? { status: polls === 1 ? 503 : 429, json: {} }
         : { json: { status: 'Ready', result: { sample } } }
