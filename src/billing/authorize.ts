@@ -228,7 +228,10 @@ function expectedBy(
     model,
     media,
     usualOutputTokens: estimates.usual(principal, model.id),
-    units: unitsAsked(peek.units ?? expectedCalls(rate, peek), rate),
+    units: unitsAsked(
+      peek.units ?? expectedCalls(rate, peek, opening.dialect.id === 'openai-responses'),
+      rate,
+    ),
   })
 }
 

@@ -65,8 +65,11 @@ function sumOf(counts: Partial<TokenCounts>, kinds: readonly TokenKind[]): numbe
   return sum
 }
 
-/** Calls that a vendor makes by itself during a chat, counted beside the tokens. Priced per million. */
-const callKinds = ['webSearch'] as const
+/**
+ * Calls that a vendor makes by itself during a chat, counted beside the tokens, and tokens of the pictures that a model
+ * has another one make. Priced per million.
+ */
+const callKinds = ['webSearch', 'toolImageInput', 'toolImageOutput'] as const
 
 export type CallCounts = Readonly<Record<(typeof callKinds)[number], number>>
 

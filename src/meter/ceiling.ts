@@ -86,10 +86,27 @@ const expectedSearches: Units = { webSearch: 10 }
 /** A vendor's own search tool, in the dialects of chats, Responses and Anthropic. */
 const searchTool = /"type"\s*:\s*"web_search|"web_search_options"\s*:\s*\{/
 
+/** One picture of medium quality (OpenAI, "Image generation", cost). Agents offer the tool and seldom use it. */
+const expectedPictures: Units = { toolImageOutput: 1_056 }
+
+/** OpenAI's tool in Responses. */
+const pictureTool = /"type"\s*:\s*"image_generation"/
+
 /** Tool calls that the vendor may make by itself, where the card prices them. */
-export function expectedCalls(rate: Rate, { body }: Pick<Peek, 'body'>): Units | undefined {
-  if (!rate.prices('webSearch') || !searchTool.test(decoder.decode(body))) return undefined
-  return expectedSearches
+export function expectedCalls(
+  rate: Rate,
+  { body }: Pick<Peek, 'body'>,
+  takesPictureTool: boolean,
+): Units | undefined {
+  const searches = rate.prices('webSearch')
+  const pictures = takesPictureTool && rate.prices('toolImageOutput')
+  if (!searches && !pictures) return undefined
+  const text = decoder.decode(body)
+  const found = {
+    ...(searches && searchTool.test(text) && expectedSearches),
+    ...(pictures && pictureTool.test(text) && expectedPictures),
+  }
+  return Object.keys(found).length === 0 ? undefined : found
 }
 
 /** The amount to hold; null where it exceeds what any wallet can have. */

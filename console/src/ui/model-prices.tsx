@@ -27,6 +27,9 @@ export function useUnitText(): (unit: string, size: 1 | 1_000_000) => string {
       case 'search':
       case 'webSearch':
         return isOne ? t`/ search` : t`/ 1 M searches`
+      case 'toolImageInput':
+      case 'toolImageOutput':
+        return t`/ 1 M tokens`
       case 'character':
         return t`/ 1 M characters`
       default:
@@ -52,6 +55,8 @@ export function useLineName(): (name: string) => string {
     request: t`Request`,
     search: t`Search`,
     webSearch: t`Web search`,
+    toolImageInput: t`Input for pictures by a tool`,
+    toolImageOutput: t`Pictures by a tool`,
     image: t`Image`,
     second: t`Second`,
     character: t`Character`,

@@ -3,7 +3,7 @@
 import type { ChatEvent, JsonObject, JsonValue, Usage } from '../ir.ts'
 
 /** A larger count is implausible. */
-const mostTokens = 1e9
+export const mostTokens = 1e9
 /** Names, in every spelling, of usage members that are token counts or units of a price. */
 const counted = /tokens?$|tokencount$|_units$|seconds$/i
 const maxDepth = 4

@@ -1,7 +1,7 @@
 // Reads `usage` of OpenAI-style replies, in all vendors' spellings, into disjoint token kinds.
 
 import { promptTokens, replyTokens } from '../../config/prices.ts'
-import { believed, countOf as count, isUnbelievable, Remainder } from '../hub/counts.ts'
+import { believed, countOf as count, isUnbelievable, mostTokens, Remainder } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject } from '../json/value.ts'
 
@@ -126,8 +126,25 @@ export function readUsage(value: JsonValue | undefined): Usage | null {
 /** The same for a whole response of the Responses format. */
 export function responseUsage(response: JsonObject): Usage | null {
   const usage = readUsage(response.usage)
-  const { num_requests: made } = objectIn(objectIn(response, 'tool_usage'), 'web_search')
-  return usage === null || made === undefined ? usage : { ...usage, ...searches(made) }
+  const tools = objectIn(response, 'tool_usage')
+  const { num_requests: made } = objectIn(tools, 'web_search')
+  const pictures = toolPictures(objectIn(tools, 'image_gen'))
+  return usage === null || (made === undefined && pictures === null)
+    ? usage
+    : { ...usage, ...searches(made), ...pictures }
+}
+
+/** Tokens of the model that makes pictures for another one, which that one's counts leave out; null where it made none. */
+function toolPictures({
+  input_tokens: input,
+  output_tokens: output,
+}: JsonObject): Pick<Usage, 'toolImageInput' | 'toolImageOutput'> | null {
+  const [toolImageInput, toolImageOutput] = [input, output].map((count) =>
+    typeof count === 'number' && Number.isInteger(count) && count > 0 && count <= mostTokens
+      ? count
+      : 0,
+  )
+  return toolImageOutput ? { toolImageInput: toolImageInput ?? 0, toolImageOutput } : null
 }
 
 /** Web searches that a vendor made; an invalid count is ignored and does not make the token counts implausible. */
