@@ -7,7 +7,7 @@ import { Beginnings, isPattern } from '../config/beginnings.ts'
 import { defaultGroup } from '../config/defaults.ts'
 import { type Problem, pathText } from '../config/problems.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
-import { firstPrices } from '../meter/ensure-prices.ts'
+import { firstPrices, type ShippedCard } from '../meter/ensure-prices.ts'
 import { type PriceConflict, priceConflicts } from '../meter/file-prices.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import { createPriceBook } from '../meter/price-book.ts'
@@ -25,16 +25,21 @@ export interface Checked {
 
 /** `config` includes the channels in use; `stored`: every price row of the store, or null. */
 export function checkConfiguration(config: Config, stored: readonly PriceRow[] | null): Checked {
+  const shipped = shippedPrices(config.currency)
+  const aliases = aliasPrices(config.channels, shipped)
+  const book = bookOf(config, [...shipped, ...aliases], stored)
   return {
-    problems: unanswered(config, config.channels, bookOf(config, stored)),
-    prices: stored === null ? null : priceConflicts(stored, config.models),
+    problems: unanswered(config, config.channels, book),
+    prices: stored === null ? null : priceConflicts(stored, config.models, aliases),
   }
 }
 
 /** The prices that would be charged: the store's, and those this configuration would add. */
-function bookOf(config: Config, stored: readonly PriceRow[] | null): PriceBook {
-  const shipped = shippedPrices(config.currency)
-  const cards = [...shipped, ...aliasPrices(config.channels, shipped)]
+function bookOf(
+  config: Config,
+  cards: readonly ShippedCard[],
+  stored: readonly PriceRow[] | null,
+): PriceBook {
   const rows = [...firstPrices(config.models, cards), ...(stored ?? [])]
   return createPriceBook(rows.map((row, index) => ({ ...row, version: index + 1 })))
 }

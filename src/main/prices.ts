@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { aliasPrices } from '../catalog/alias-prices.ts'
+import { type AliasPrices, aliasPrices } from '../catalog/alias-prices.ts'
 import { shippedPrices } from '../catalog/shipped-prices.ts'
 import type { Config } from '../config/types.ts'
 import { keptText } from '../identity/kept-text.ts'
@@ -23,11 +23,12 @@ const fix =
 export class Prices {
   book: PriceBook = createPriceBook([])
   rows: readonly PriceRow[] = []
-  /** Models whose price in this node's file differs from the one in force. */
+  /** Models and aliases whose price by this node's configuration differs from the one in force. */
   conflicts: readonly PriceConflict[] = []
   readonly #store: Store
   readonly #log: Log
   #config: Config
+  #aliases: readonly AliasPrices[] = []
 
   private constructor(store: Store, config: Config, log: Log) {
     this.#store = store
@@ -45,11 +46,12 @@ export class Prices {
   async load(config: Config): Promise<void> {
     const shipped = shippedPrices(config.currency)
     const aliases = aliasPrices(config.channels, shipped)
-    const cards = [...shipped, ...aliases.map((card) => ({ ...card, alias: true as const }))]
+    const cards = [...shipped, ...aliases]
     const file = { node: this.#node(config), revision: config.priceRevision }
     const nowMs = Date.now()
     const rows = await ensurePrices(this.#store.prices, config.models, cards, nowMs, file)
     this.#config = config
+    this.#aliases = aliases
     for (const row of rows) {
       const { model, version, prices, effectiveFrom, createdAt, origin } = row
       // Cards that are in force from the beginning replace none.
@@ -63,7 +65,7 @@ export class Prices {
   take(rows: readonly PriceRow[]): void {
     this.book = createPriceBook(rows)
     this.rows = rows
-    const conflicts = priceConflicts(rows, this.#config.models)
+    const conflicts = priceConflicts(rows, this.#config.models, this.#aliases)
     const isReported = JSON.stringify(conflicts) === JSON.stringify(this.conflicts)
     this.conflicts = conflicts
     if (isReported) return

@@ -6,7 +6,7 @@ import { memoryPrices } from '../../test/support/price-table.ts'
 import type { ModelConfig } from '../config/types.ts'
 import type { PriceTable } from '../store/ledger.ts'
 import { ensurePrices, type ShippedCard } from './ensure-prices.ts'
-import { commandNode } from './file-prices.ts'
+import { commandNode, priceConflicts } from './file-prices.ts'
 import { createPriceBook } from './price-book.ts'
 
 type Prices = Readonly<Record<string, string>>
@@ -186,6 +186,52 @@ describe('of several nodes', () => {
     await ensurePrices(table, {}, [alias('6')], 8, at('b'))
     await ensurePrices(table, {}, [alias('7')], 9, at('b', 1))
     expect(await wrote(table)).toEqual(['1', '2', '3', '2', '5', '7'])
+  })
+
+  test('an alias costs what its present models cost, or has no price', async () => {
+    const table = memoryPrices()
+    const own = [ship({ input: '1' })]
+    const alias = (input: string | null, ...unpriced: string[]) => [
+      ...own,
+      { ...ship(input === null ? {} : { input }), model: 'fast', alias: true as const, unpriced },
+    ]
+    const price = async () => {
+      const rows = await table.all()
+      const rate = createPriceBook(rows).find('fast', 100, 1_000_000)
+      return rate === null ? null : rows[rate.version - 1]?.prices['input']
+    }
+    const steps: [readonly ShippedCard[], string | null][] = [
+      [alias('1'), '1'],
+      [alias(null), null],
+      [alias('2'), '2'],
+      [alias(null, 'unknown'), null],
+      [alias('1'), '1'],
+      // The channel is removed, and made again with another model.
+      [own, '1'],
+      [alias('3'), '3'],
+      // The model itself has left the catalogue.
+      [alias(null, 'm'), '3'],
+      [alias('4'), '4'],
+    ]
+    for (const [index, [cards, expected]] of steps.entries()) {
+      await ensurePrices(table, {}, cards, index)
+      expect(await price()).toBe(expected)
+    }
+    const conflicts = async (cards: readonly ShippedCard[]) =>
+      priceConflicts(await table.all(), {}, cards.slice(1)).map(({ file }) => file)
+    expect(await conflicts(alias('4'))).toEqual([])
+    // With a second node the change waits for a higher revision, and is reported.
+    await ensurePrices(table, {}, alias('4'), 20, at('other'))
+    await ensurePrices(table, {}, alias('5'), 21)
+    expect(await price()).toBe('4')
+    expect(await conflicts(alias('5'))).toEqual([{ input: '5' }])
+    expect(await conflicts(alias(null))).toEqual([null])
+    expect(await conflicts(alias(null, 'm'))).toEqual([])
+    // A price set by a command is charged whatever the alias stands for.
+    const set = (await table.all()).map((row) => ({ ...row, origin: 'set' as const }))
+    expect(priceConflicts([...(await table.all()), ...set], {}, alias('5').slice(1))).toEqual([])
+    await ensurePrices(table, {}, alias(null), 22, { node: 'local', revision: 1 })
+    expect(await price()).toBeNull()
   })
 
   test('whatever nodes do, only a file that agreed or was raised changes what counts', async () => {

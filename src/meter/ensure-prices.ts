@@ -3,7 +3,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ModelConfig } from '../config/types.ts'
 import type { PriceFileNote, PriceRow, PriceTable } from '../store/ledger.ts'
-import { declaredPrices, isNews, newestOfFile, samePrices } from './file-prices.ts'
+import {
+  declaredPrices,
+  isKept,
+  isNews,
+  keyOf,
+  newestCards,
+  newestOfFile,
+  samePrices,
+} from './file-prices.ts'
 
 /** A card shipped with the catalogue. */
 export interface ShippedCard {
@@ -14,6 +22,8 @@ export interface ShippedCard {
   readonly sourceDate: string | null
   /** The card is for a configured channel's name of a shipped model: it is as reliable as that configuration. */
   readonly alias?: true
+  /** The models without a price that an alias stands for; its own card is then empty. */
+  readonly unpriced?: readonly string[]
 }
 
 /** The configuration file that declares the models. */
@@ -27,7 +37,7 @@ type NewRow = Omit<PriceRow, 'version'>
 
 /**
  * Appends a version for each declared or shipped card that differs from the newest of its origin and model, and an
- * empty one for a declared card that was removed, as far as `isNews` and `isNewer` allow; returns all versions.
+ * empty one for a declared card that was removed or an alias without one price, as far as `isNews` and `isNewer` allow; returns all versions.
  * `declared`: the models of the configuration, patterns included. A model's first card of an origin is effective from
  * the beginning of time, so that a clock set back leaves no model without a price; a later one from `nowMs`. Of several
  * processes at once, one writes.
@@ -88,15 +98,18 @@ interface Known {
 
 /** The cards to append to the known ones, in order of their versions. */
 function missing(known: readonly PriceRow[], { note, notes, shipped, nowMs }: Known): NewRow[] {
-  const newest = new Map<string, PriceRow>()
-  for (const row of known) newest.set(keyOf(row), row)
+  const newest = newestCards(known)
   const filed = Object.entries(note.cards)
     .filter(([key]) => key.startsWith('file '))
     .map(([key, prices]) => cardOfFile(key.slice('file '.length), prices))
   const gone = [...newestOfFile(known).values()]
     .filter((row) => note.cards[keyOf(row)] === undefined)
     .map(({ model }) => cardOfFile(model, {}))
-  const wanted = [...shipped.map(cardOfCatalogue), ...filed, ...gone]
+  const wanted = [
+    ...shipped.filter((card) => !isKept(card, newest)).map(cardOfCatalogue),
+    ...filed,
+    ...gone,
+  ]
   return wanted.flatMap((card) => {
     const before = newest.get(keyOf(card))
     if (samePrices(before?.prices ?? {}, card.prices)) return []
@@ -125,8 +138,4 @@ function cardOfCatalogue({ model, prices, source, sourceDate }: ShippedCard): Wa
 
 function cardOfFile(model: string, prices: Wanted['prices']): Wanted {
   return { model, prices, origin: 'file', source: 'configuration', sourceDate: null }
-}
-
-function keyOf({ origin, model }: Pick<PriceRow, 'origin' | 'model'>): string {
-  return `${origin} ${model}`
 }

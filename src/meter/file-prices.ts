@@ -35,22 +35,74 @@ export function newestOfFile(rows: readonly PriceRow[]): ReadonlyMap<string, Pri
   return new Map(rows.flatMap((row) => (row.origin === 'file' ? [[row.model, row] as const] : [])))
 }
 
-/** The models whose price in this file differs from the stored one. Empty: every price of the file is in force. */
+export function keyOf({ origin, model }: Pick<PriceRow, 'origin' | 'model'>): string {
+  return `${origin} ${model}`
+}
+
+/** The newest card of each origin and model, by `keyOf`. */
+export function newestCards(rows: readonly PriceRow[]): ReadonlyMap<string, PriceRow> {
+  return new Map(rows.map((row) => [keyOf(row), row]))
+}
+
+/** A channel's own name for models; its card is empty where they have no single price. */
+interface AliasCard {
+  readonly model: string
+  readonly prices: Prices
+  /** The models it stands for that have no card in the catalogue. */
+  readonly unpriced?: readonly string[]
+}
+
+/** Whether an alias lost its price only because its model left the catalogue: the prices of both stay as stored. */
+export function isKept(
+  { unpriced = [] }: AliasCard,
+  newest: ReadonlyMap<string, PriceRow>,
+): boolean {
+  const isStored = (model: string) => isPriced(newest.get(keyOf({ origin: 'shipped', model })))
+  return unpriced.length > 0 && unpriced.every(isStored)
+}
+
+/**
+ * The models whose price in this file, or by its channels' aliases, differs from the stored one. Empty: every price of
+ * the file is in force.
+ */
 export function priceConflicts(
   rows: readonly PriceRow[],
   declared: Readonly<Record<string, ModelConfig>>,
+  aliases: readonly AliasCard[],
 ): readonly PriceConflict[] {
   const prices = declaredPrices(declared)
-  return [...newestOfFile(rows).values()].flatMap(({ model, prices: stored, version }) => {
-    const file = prices.get(model) ?? null
-    return samePrices(file ?? {}, stored) ? [] : [{ model, file, stored, version }]
+  const newest = newestCards(rows)
+  const ofAliases = aliases.flatMap((alias) => {
+    const { model } = alias
+    const row = newest.get(keyOf({ origin: 'shipped', model }))
+    const isOverruled = (['file', 'set', 'import'] as const).some((origin) =>
+      isPriced(newest.get(keyOf({ origin, model }))),
+    )
+    return row === undefined || isOverruled || isKept(alias, newest)
+      ? []
+      : [{ row, prices: alias.prices }]
   })
+  const ofFile = [...newestOfFile(rows).values()].map((row) => ({
+    row,
+    prices: prices.get(row.model) ?? {},
+  }))
+  return [...ofFile, ...ofAliases].flatMap(
+    ({ row: { model, prices: stored, version }, prices: own }) =>
+      samePrices(own, stored)
+        ? []
+        : [{ model, file: Object.keys(own).length === 0 ? null : own, stored, version }],
+  )
+}
+
+function isPriced(row: PriceRow | undefined): boolean {
+  return row !== undefined && Object.keys(row.prices).length > 0
 }
 
 /**
  * Whether a card of this node's file, which differs from the stored one, replaces it. It does if the file's
  * `priceRevision` is higher than all seen before. At an equal revision it must certainly be an edit: this node's file
- * is the only one ever seen, and it had the stored price before. With several nodes, it may be an outdated copy.
+ * is the only one ever seen, and it had the stored price before. With several nodes, it may be an outdated copy. Cards
+ * of aliases are stored by files alone: no command can have replaced them.
  */
 export function isNews(
   note: PriceFileNote,
@@ -64,7 +116,7 @@ export function isNews(
   // The data is from a version that kept no notes.
   if (before === undefined) return notes.length === 0
   const others = notes.some(({ node }) => node !== note.node && node !== commandNode)
-  return !others && samePrices(before.cards[key] ?? {}, counts)
+  return !others && (key.startsWith('shipped ') || samePrices(before.cards[key] ?? {}, counts))
 }
 
 /** Compares by value: `0.150` equals `0.15`. */
