@@ -34,7 +34,11 @@ export class SpanQueue {
     if (!this.#samples(traceparent)) return null
     if (this.#waiting.length >= mostWaiting) this.counts.dropped++
     else this.#waiting.push(tracedOf(settlement, row))
-    this.#timer ??= setTimeout(() => void this.flush(), gatherMs).unref()
+    this.#timer ??= setTimeout(() => {
+      // Where a batch is still being sent, nothing else would allow the next timer.
+      this.#timer = null
+      void this.flush()
+    }, gatherMs).unref()
     if (this.#waiting.length === mostInBatch) void this.flush()
     return traceIdOfRow(row)
   }
