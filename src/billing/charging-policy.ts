@@ -6,6 +6,7 @@ import { type Fault, faultTable } from '../errors.ts'
 import { bytesPerToken } from '../meter/ceiling.ts'
 import type { Rate, Units } from '../meter/meter.ts'
 import { formatUnits, type Nano } from '../money.ts'
+import type { Candidate } from '../router/route.ts'
 import type { FailedAttempt, UsageRow } from '../store/usage-row.ts'
 import type { Usage } from '../wire/ir.ts'
 import { type Authorization, noUsage } from './authorization.ts'
@@ -32,7 +33,9 @@ export function chargesOf(settlement: Settlement): Charges {
   const { usage, source } = usageOf(settlement, summary)
   const units = unitsOf(authorization, summary, usage)
   const costNano = source === 'none' ? 0n : rate.cost(usage, units)
-  let vendorCostNano = atOwnCost(costNano, settlement.candidate?.costPpm)
+  // Where every attempt failed, the one asked last is among them.
+  const isAmongFailed = settlement.attempts === failedAttempts.length
+  let vendorCostNano = isAmongFailed ? 0n : atOwnCost(costNano, settlement.candidate?.costPpm)
   for (const failed of failedAttempts) vendorCostNano += BigInt(failed.costNano)
   if (source === 'none')
     return { usage, units: null, source, free: false, chargeNano: 0n, vendorCostNano }
@@ -194,7 +197,7 @@ function replyOf({ output, reasoning, audioOutput = 0, imageOutput = 0 }: Usage)
 /** The record of an attempt that delivered nothing, with what its vendor may charge for it. */
 export function failedAttempt(
   { authorization }: BilledRequest,
-  channel: string,
+  { channelId: channel, costPpm }: Pick<Candidate, 'channelId' | 'costPpm'>,
   attempt: { readonly accepted: boolean; readonly summary: ReplySummary },
   { kind, status }: Fault,
 ): FailedAttempt {
@@ -202,6 +205,6 @@ export function failedAttempt(
   const usage = summary.usage ?? authorization.counted(summary.outputBytes ?? 0)
   const worked = faultTable[kind].uncertain || accepted
   const units = unitsOf(authorization, summary, usage)
-  const costNano = worked ? authorization.rate.cost(usage, units) : 0n
+  const costNano = worked ? atOwnCost(authorization.rate.cost(usage, units), costPpm) : 0n
   return { channel, kind, costNano: String(costNano), ...(status !== undefined && { status }) }
 }

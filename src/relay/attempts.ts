@@ -202,7 +202,7 @@ export class Attempts {
   writeOff(fault: Fault, then: AfterFailure): void {
     const { current, request } = this
     if (current === null) return
-    const failed = failedAttempt(request, current.plan.channel.id, current, fault)
+    const failed = failedAttempt(request, current.plan.candidate, current, fault)
     this.failed.push({ ...failed, ...timesOf(current, request.startedMs), then })
   }
 

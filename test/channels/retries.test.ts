@@ -1,4 +1,4 @@
-// Tests after which refusals another channel is tried, as configured on a channel.
+// Tests after which refusals another channel is tried, as configured on a channel, and what failed attempts cost.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Gateway, startGateway } from '../support/gateway.ts'
@@ -32,14 +32,20 @@ beforeAll(async () => {
     key: `sk-vendor-secret-${id}`,
     ...more,
   })
+  const prices = { input: '1000', output: '2000' }
   const retryStatuses = { add: [400, 408], remove: [500, 429] }
   gateway = await startGateway({
     config: {
       channels: [
         channel('usual', first.url, { models: ['usual'] }),
-        channel('set', first.url, { models: ['m-*'], retryStatuses }),
+        channel('set', first.url, {
+          models: ['m-*', 'alone'],
+          retryStatuses,
+          costMultiplier: '0.5',
+        }),
         channel('next', second.url, { models: ['usual', 'm-*'], priority: 1 }),
       ],
+      models: { 'm-*': { prices }, alone: { prices } },
     },
   })
 })
@@ -106,4 +112,30 @@ test('a reply that has begun is not taken over', async () => {
   expect(text).toContain('error')
   expect(others).toBe(0)
   expect(row.attempts).toBe(1)
+})
+
+/** A stream that is cut before any content, although its vendor has reported tokens. */
+const cutStream: Script = [
+  send(sseHead),
+  send(event({ choices: [], usage: { prompt_tokens: 1_000, completion_tokens: 0 } })),
+  send(lastChunk),
+]
+const halfNano = 500_000_000n
+
+test('where no attempt served, each is recorded once, at what its channel pays', async () => {
+  first.on('alone', cutStream)
+  expect((await ask('alone', { stream: true })).row).toMatchObject({
+    status: 503,
+    chargeNano: 0n,
+    vendorCostNano: halfNano,
+    failedAttempts: [{ channel: 'set', kind: 'cut', costNano: String(halfNano) }],
+  })
+})
+
+test('where another served, its cost comes on top', async () => {
+  first.on('m-cut', cutStream)
+  const { row } = await ask('m-cut', { stream: true })
+  expect(row).toMatchObject({ status: 200, channel: 'next' })
+  expect(row.vendorCostNano).toBe(row.chargeNano + halfNano)
+  expect(row.failedAttempts).toMatchObject([{ costNano: String(halfNano) }])
 })

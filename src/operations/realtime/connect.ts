@@ -64,7 +64,7 @@ export async function connectVendor(
     rooms.observer.attemptFailed(request, { candidate, channel }, scrubbed(made, channel), again)
     faults.push(made)
     failedAttempts.push(
-      failedAttempt(request, channel.id, { accepted: false, summary: nothingSeen }, made),
+      failedAttempt(request, candidate, { accepted: false, summary: nothingSeen }, made),
     )
     if (!again) break
   }
