@@ -90,6 +90,15 @@ describe('the cards handed on', () => {
     }
   })
 
+  test('ask no less for a token written to the cache than for a fresh one', () => {
+    // MiniMax, "Pay as you go": its fast models double the price of input, and not that of writes.
+    const known = /^MiniMax-M[\d.]+-highspeed$/
+    for (const { model, prices } of cards) {
+      if (prices['cacheWrite'] === undefined || known.test(model)) continue
+      expect(nano(prices, 'cacheWrite') >= nano(prices, 'input'), model).toBe(true)
+    }
+  })
+
   test('are free for moderations alone', () => {
     const free = cards.filter(({ prices }) => Object.values(prices).some((price) => price === '0'))
     const kinds = free.map(({ model }) => catalog.find(model)?.kind)
