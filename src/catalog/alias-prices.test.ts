@@ -28,7 +28,9 @@ test.each([
 ] as const)('a name that %s', (_what, models, expected) => {
   const channels = models.map((each) => ({ models: each }))
   const cards = aliasPrices(channels, shipped)
-  expect(cards.map(({ model, prices }) => `${model} ${prices['input'] ?? 'none'}`)).toEqual([...expected])
+  expect(cards.map(({ model, prices }) => `${model} ${prices['input'] ?? 'none'}`)).toEqual([
+    ...expected,
+  ])
   for (const { source, prices } of cards)
     expect(source).toBe('input' in prices ? 'https://vendor.example/prices' : 'configuration')
 })

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { createCatalog } from '../catalog/catalog.ts'
+import { imageModel, sideClass } from '../catalog/images.ts'
 import { shippedPrices } from '../catalog/shipped-prices.ts'
 import type { Usage } from '../wire/ir.ts'
 import { compileRate } from './rate.ts'
@@ -32,6 +33,25 @@ describe('every shipped card', () => {
     for (const kind of ['image', 'video', 'transcription', 'speech', 'moderation', 'realtime'])
       expect(kinds.has(kind as 'image'), kind).toBe(true)
   })
+})
+
+test('a size with a price of its own is one the model makes, in the class that its vendor bills', () => {
+  for (const [model, classes] of [
+    ['fal-ai/nano-banana-pro', { '1K': '150000', '2K': '150000' }],
+    ['fal-ai/nano-banana-2', { '1K': '80000', '2K': '120000' }],
+  ] as const) {
+    const { image, ...sized } = cards.get(model)?.prices ?? {}
+    expect(Object.keys(sized).length).toBeGreaterThan(40)
+    for (const [name, price] of Object.entries(sized)) {
+      const size = name.slice('image/'.length)
+      expect(imageModel(model)?.sizes.allows(size), size).toBe(true)
+      expect<string | undefined>(
+        Object.entries(classes).find(([one]) => one === sideClass(size))?.[1],
+        size,
+      ).toBe(price)
+    }
+    expect(image).toBeDefined()
+  }
 })
 
 describe('what is charged, in billionths of a dollar, by hand', () => {
@@ -67,6 +87,11 @@ describe('what is charged, in billionths of a dollar, by hand', () => {
     ['omni-moderation-latest', nothing, { request: 1 }, 0n],
     // $0.03 as one megapixel, $0.075 as four
     ['flux-2-pro', nothing, { 'image/1024x1024': 1, 'image/2048x2048': 1 }, 105_000_000n],
+    // $0.15 in 1K and 2K, $0.30 in 4K; $0.08, $0.12 and $0.16, whatever the ratio
+    ['fal-ai/nano-banana-pro', nothing, { 'image/1280x720': 1 }, 150_000_000n],
+    ['fal-ai/nano-banana-pro', nothing, { 'image/3840x2160': 1 }, 300_000_000n],
+    ['fal-ai/nano-banana-2', nothing, { 'image/1024x1536': 1 }, 80_000_000n],
+    ['fal-ai/nano-banana-2', nothing, { 'image/2560x1440': 1 }, 120_000_000n],
     ['sandbox/image', nothing, { 'image/512x512': 3 }, 3_000_000n],
     ['sandbox/transcription', nothing, { second: 6 }, 60_000n],
     ['sandbox/speech', nothing, { character: 100 }, 150_000n],
