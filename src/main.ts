@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { loadConfiguration } from './admin/configuration.ts'
 import type { Collector } from './blobs/memory-trimmer.ts'
 import { needsRestart } from './config/describe.ts'
+import { loadedText } from './config/load.ts'
 import { ConfigError } from './config/problems.ts'
 import type { Flags } from './config/settings.ts'
 import type { Config } from './config/types.ts'
@@ -332,6 +333,7 @@ function followConfig(
   let before = first
   return watchConfig({
     file: first.file ?? '',
+    text: loadedText(first),
     sources: first.sources.filter((source) => source !== first.file),
     load,
     onConfig: (config) => {

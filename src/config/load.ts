@@ -21,6 +21,14 @@ export interface LoadOptions {
   readonly apart?: boolean
 }
 
+/** Apart from the configuration, which is shown and compared. */
+const texts = new WeakMap<Config, string>()
+
+/** The text of the file from which a configuration was loaded; undefined where there was none. */
+export function loadedText(config: Config): string | undefined {
+  return texts.get(config)
+}
+
 /** Throws ConfigError with every problem found. Without a file neither YAML nor schema is loaded. */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
   const problems: Problem[] = []
@@ -66,5 +74,7 @@ async function readConfig(
   const checked: Checked = await checkText(question, options.env)
   problems.push(...checked.problems)
   if (checked.input === null || problems.length > 0) throw new ConfigError(problems, file)
-  return buildConfig(checked.input, override, file, [file, ...checked.files])
+  const config = buildConfig(checked.input, override, file, [file, ...checked.files])
+  texts.set(config, text)
+  return config
 }

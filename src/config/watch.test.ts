@@ -75,6 +75,12 @@ test('a change in place is taken over', async () => {
   expect(await nextCurrency()).toBe('CNY')
 })
 
+test('a change between the first load and the watch is taken over', async () => {
+  writeFileSync(file, 'currency: EUR\n')
+  await begin({ text: 'currency: USD\n' })
+  expect(await nextCurrency()).toBe('EUR')
+})
+
 test('a rename over the file is taken over, again and again', async () => {
   await begin()
   for (const currency of ['EUR', 'CNY', 'JPY']) {

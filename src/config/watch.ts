@@ -11,6 +11,8 @@ import type { Config } from './types.ts'
 export interface WatchOptions {
   /** Absolute. */
   readonly file: string
+  /** The file's text that is in force; left out: what it holds now. */
+  readonly text?: string | undefined
   /** Files that the configuration in force takes values from: their content counts as part of it. */
   readonly sources?: readonly string[]
   /** Reads the whole configuration again; throws ConfigError where it is refused. */
@@ -40,6 +42,7 @@ export async function watchConfig(options: WatchOptions): Promise<ConfigWatch> {
   const values = await contentsOf(options.sources ?? [])
   const watching = new Watching(options, content, values)
   watching.start()
+  watching.compare()
   return watching
 }
 
@@ -70,7 +73,14 @@ class Watching implements ConfigWatch {
     this.#options = options
     this.#debounceMs = options.debounceMs ?? 50
     this.#content = content
-    this.#accepted = content
+    this.#accepted = options.text ?? content
+  }
+
+  /** The file may have changed since the text in force was read. A pipe cannot be read again. */
+  compare(): void {
+    if (this.#content === null || this.#content === this.#accepted) return
+    this.#content = this.#accepted
+    this.#settle()
   }
 
   start(): void {
