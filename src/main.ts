@@ -336,16 +336,22 @@ function followConfig(
     text: loadedText(first),
     sources: first.sources.filter((source) => source !== first.file),
     load,
-    onConfig: (config) => {
-      state.replace(config).then(
-        () => {
-          const later = needsRestart(before, config)
-          before = config
-          log.info({ needsRestart: later }, 'the configuration was taken over')
-        },
-        (error) =>
-          log.error({ err: error }, 'the new configuration was refused; the old one stays'),
-      )
+    async onConfig(config) {
+      try {
+        await state.replace(config)
+      } catch (error) {
+        const again = isStoreAway(error)
+        log.error(
+          { err: error },
+          again
+            ? 'the new configuration waits for the database; the old one stays until then'
+            : 'the new configuration was refused; the old one stays',
+        )
+        return again ? 'again' : 'taken'
+      }
+      log.info({ needsRestart: needsRestart(before, config) }, 'the configuration was taken over')
+      before = config
+      return 'taken'
     },
     onRefused: (error) =>
       log.error(

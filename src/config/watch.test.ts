@@ -52,7 +52,10 @@ async function begin(options: Partial<WatchOptions> = {}): Promise<ConfigWatch> 
     file,
     load: () =>
       loadConfig({ flags: { config: file }, env: {}, knownVendors: [], knownDialects: [] }),
-    onConfig: (config) => emit({ config }),
+    async onConfig(config) {
+      emit({ config })
+      return 'taken'
+    },
     onRefused: (refused) => emit({ refused }),
     debounceMs: 10,
     pollMs: 60_000,
@@ -79,6 +82,22 @@ test('a change between the first load and the watch is taken over', async () => 
   writeFileSync(file, 'currency: EUR\n')
   await begin({ text: 'currency: USD\n' })
   expect(await nextCurrency()).toBe('EUR')
+})
+
+test('what could not be taken over is tried again without a further change', async () => {
+  let tries = 0
+  await begin({
+    pollMs: 20,
+    async onConfig(config) {
+      tries += 1
+      if (tries < 3) return 'again'
+      emit({ config })
+      return 'taken'
+    },
+  })
+  writeFileSync(file, 'currency: EUR\n')
+  expect(await nextCurrency()).toBe('EUR')
+  expect(tries).toBe(3)
 })
 
 test('a rename over the file is taken over, again and again', async () => {

@@ -17,7 +17,8 @@ export interface WatchOptions {
   readonly sources?: readonly string[]
   /** Reads the whole configuration again; throws ConfigError where it is refused. */
   readonly load: () => Promise<Config>
-  readonly onConfig: (config: Config) => void
+  /** `again`: it could not be taken over now; the file is loaded again at the next check. */
+  readonly onConfig: (config: Config) => Promise<'taken' | 'again'>
   /** Called for a refused file; the old configuration stays in force. */
   readonly onRefused: (error: ConfigError) => void
   /** How long the file must have been unchanged before it is read. */
@@ -58,6 +59,7 @@ class Watching implements ConfigWatch {
   /** The contents of those files. */
   #values: string
   #signature: string | null = null
+  #isWanted = false
   #settling: ReturnType<typeof setTimeout> | null = null
   #poll: ReturnType<typeof setInterval> | null = null
   #watcher: FSWatcher | null = null
@@ -90,7 +92,8 @@ class Watching implements ConfigWatch {
       polls += 1
       // With working notifications the file is polled only now and then: each check also wakes other threads.
       const watched = this.#watcher !== null && this.#sources.length === 0
-      if (!watched || polls % watchedPolls === 0) void this.#enqueue(() => this.#look())
+      if (!watched || this.#isWanted || polls % watchedPolls === 0)
+        void this.#enqueue(() => this.#look())
     }, pollMs ?? 2_000)
     this.#poll.unref()
     this.#watch()
@@ -179,7 +182,8 @@ class Watching implements ConfigWatch {
     }
     const content = await contentOf(this.#options.file)
     const values = await contentsOf(this.#sources)
-    if (this.#closed || (content === this.#content && values === this.#values)) return
+    const isSame = content === this.#content && values === this.#values && !this.#isWanted
+    if (this.#closed || isSame) return
     this.#content = content
     this.#values = values
     await this.#load((text) => emptied(text) ?? cutShort(this.#accepted ?? '', text))
@@ -199,11 +203,13 @@ class Watching implements ConfigWatch {
       if (damage !== null) throw new ConfigError([damage], this.#options.file)
       const config = await this.#options.load()
       if (this.#closed) return false
+      this.#isWanted = (await this.#options.onConfig(config)) === 'again'
+      if (this.#isWanted) return false
       this.#accepted = content
-      this.#options.onConfig(config)
       await this.#follow(config.sources.filter((source) => source !== this.#options.file))
       return true
     } catch (error) {
+      this.#isWanted = false
       this.#options.onRefused(error instanceof ConfigError ? error : unexpected(error))
       return false
     }
