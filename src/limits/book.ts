@@ -159,7 +159,7 @@ export class Book<S extends LimitScope = LimitScope> {
   finish(scopes: readonly S[], taken: number, tokens: number, nowMs: number): void {
     const now = this.advance(nowMs)
     for (const scope of scopes) {
-      const entry = this.#entry(scope, now)
+      const entry = this.#present(scope, now)
       const { tokensPerMinute } = scope.limits
       entry.inFlight -= 1
       if (tokensPerMinute === undefined) continue
@@ -172,8 +172,8 @@ export class Book<S extends LimitScope = LimitScope> {
   cap(scopes: readonly S[], nowMs: number): void {
     const now = this.advance(nowMs)
     for (const scope of scopes) {
-      const { requests, tokens } = this.#entry(scope, now)
-      const { requestsPerMinute = 0, tokensPerMinute = 0 } = scope.limits
+      const { requests, tokens, scope: present } = this.#present(scope, now)
+      const { requestsPerMinute = 0, tokensPerMinute = 0 } = present.limits
       requests.used = Math.min(requests.used, requestsPerMinute * unitsPerItem)
       tokens.used = Math.min(tokens.used, tokensPerMinute * unitsPerItem)
     }
@@ -185,7 +185,7 @@ export class Book<S extends LimitScope = LimitScope> {
 
   /** Adds units to one scope's meters; negative units give back, even beyond what is in use. */
   add(scope: S, requests: number, tokens: number, nowMs: number): void {
-    const entry = this.#entry(scope, this.advance(nowMs))
+    const entry = this.#present(scope, this.advance(nowMs))
     entry.requests.used += requests
     entry.tokens.used += tokens
   }
@@ -216,6 +216,12 @@ export class Book<S extends LimitScope = LimitScope> {
     }
     this.#entries.set(scope.id, entry)
     return entry
+  }
+
+  /** For a request that began earlier: its scope's limits may have changed since, and those of now count. */
+  #present(scope: S, now: number): Entry<S> {
+    const known = this.#entries.get(scope.id)
+    return this.#entry(known?.scope ?? scope, now)
   }
 
   /** Runs each time the map has doubled, so that its cost per request stays small. */

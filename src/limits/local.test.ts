@@ -288,3 +288,17 @@ test('parts of a limit add up to no more than the whole, and none is nothing', (
     }),
   )
 })
+
+test('a request that began before a limit was added leaves its meter as it is', () => {
+  const limiter = createLocalLimiter()
+  const before: LimitScope = { id: 'key:a', limits: { requestsPerMinute: 100 } }
+  const after: LimitScope = {
+    id: 'key:a',
+    limits: { requestsPerMinute: 100, tokensPerMinute: 1_000 },
+  }
+  const old = limiter.admit([before], 10, 1)
+  expect(limiter.admit([after], 1_000, 2).admitted).toBe(true)
+  expect(limiter.admit([after], 1_000, 3).admitted).toBe(false)
+  if (old.admitted) old.finish(50_000, 4)
+  expect(limiter.admit([after], 1_000, 5).admitted).toBe(false)
+})

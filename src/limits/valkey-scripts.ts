@@ -80,7 +80,21 @@ local nr, nt, dr, dt = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), 
 if ARGV[5] ~= '' then redis.call('ZREM', KEYS[2], ARGV[5]) end
 if dr ~= 0 or dt ~= 0 then
   local r, t, at = read(KEYS[1], nr, nt)
-  write(KEYS[1], nr, nt, math.max(0, r + dr), math.max(0, t + dt), at)
+  r, t = math.max(0, r + dr), math.max(0, t + dt)
+  local h = redis.call('HMGET', KEYS[1], 'r', 't', 'at')
+  local from = tonumber(h[3]) or at
+  -- A limit added after this request began has a meter that cannot be drained here: both stay as of their last use.
+  local function keep(field, stored, limit, units, other)
+    if limit >= 0 or (tonumber(stored) or 0) <= 0 then return false end
+    local mine = units + (at - from) * math.max(0, other)
+    redis.call('HSET', KEYS[1], field, string.format('%.0f', mine))
+    local ttl = 1000 + (other > 0 and mine / other or 0)
+    if redis.call('PTTL', KEYS[1]) < ttl then redis.call('PEXPIRE', KEYS[1], string.format('%.0f', math.ceil(ttl))) end
+    return true
+  end
+  if not keep('t', h[1], nr, t, nt) and not keep('r', h[2], nt, r, nr) then
+    write(KEYS[1], nr, nt, r, t, at)
+  end
 end
 return 1`
 

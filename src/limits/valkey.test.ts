@@ -186,6 +186,23 @@ function sharing(server: () => Promise<string>): void {
     expect(third.retryAfterMs).toBeLessThanOrEqual(121_000)
   })
 
+  test('a request that began before a limit was added leaves its meter as it is', async () => {
+    const [a, b] = await pair(await server())
+    const before: LimitScope = { id: 'key:k', limits: { tokensPerMinute: 60_000 } }
+    const after: LimitScope = {
+      id: 'key:k',
+      limits: { tokensPerMinute: 60_000, requestsPerMinute: 1 },
+    }
+    const old = await ask(a, [before], 100)
+    expect((await ask(b, [after])).admitted).toBe(true)
+    if (old.admitted) old.finish(50_000, performance.now())
+    await settled(a)
+    const { requests, tokens } = await b.state(after, performance.now())
+    expect(requests?.remaining).toBe(0)
+    expect(tokens?.remaining).toBeWithin(10_000, 14_000)
+    expect((await ask(b, [after])).admitted).toBe(false)
+  })
+
   test('places are shared, given back by finish, and lapse with their node', async () => {
     const url = await server()
     const namespace = unique()
