@@ -31,7 +31,10 @@ export function buildAuthorizer(
       // Model names come from clients, so the memory for them is bounded.
       if (reported.size >= 1_000) reported.clear()
       reported.set(model, nowMs)
-      const fix = `tollgate price set '${model}' input=... output=..., or models.${model}.prices`
+      // Operators copy it into a shell, and a client wrote the name.
+      const fix = /^\w[\w./:@+-]*$/.test(model)
+        ? `tollgate price set '${model}' input=... output=..., or models.${model}.prices`
+        : undefined
       log.error({ model, missing, fix }, 'a model without a price was asked for and refused')
     },
   })
