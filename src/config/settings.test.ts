@@ -1,4 +1,4 @@
-// Tests the flags and environment variables of the console.
+// Tests flags and environment variables: those of the console, and empty ones.
 
 import { expect, test } from 'bun:test'
 import type { Problem } from './problems.ts'
@@ -23,4 +23,12 @@ test('the console is as the flag says, else the variable, else the file', () => 
   expect(read({}, { TOLLGATE_CONSOLE: 'no' }).problems).toEqual([
     { path: 'TOLLGATE_CONSOLE', message: 'expected on or off' },
   ])
+})
+
+test('an empty flag is refused, an empty variable is none', () => {
+  expect(read({ config: '', data: '' }, { TOLLGATE_DATA: '/data' }).problems).toEqual([
+    { path: '--config', message: 'must not be empty' },
+    { path: '--data', message: 'must not be empty' },
+  ])
+  expect(read({}, { TOLLGATE_CONFIG: '', TOLLGATE_DATA: '', PORT: '' }).problems).toEqual([])
 })

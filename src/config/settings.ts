@@ -43,9 +43,12 @@ export interface Override {
 
 const shortestKey = 16
 
-/** An empty variable counts as unset. Problems are reported under the name of the flag or variable. */
+/** An empty variable counts as unset; an empty flag is one whose variable a script forgot. Problems are reported under the name of the flag or variable. */
 export function readOverride(flags: Flags, env: Environment, problems: Problem[]): Override {
   const override: Override = {}
+  for (const [name, value] of Object.entries(flags)) {
+    if (value === '') problems.push({ path: `--${name}`, message: 'must not be empty' })
+  }
   const file = firstOf(['--config', flags.config], ['TOLLGATE_CONFIG', env.TOLLGATE_CONFIG])
   if (file !== null) override.file = file.value
   const data = firstOf(['--data', flags.data], ['TOLLGATE_DATA', env.TOLLGATE_DATA])
