@@ -20,7 +20,7 @@ export function openTelemetry(options: OpenTelemetryOptions): Traces {
   const spans =
     env['OTEL_TRACES_EXPORTER'] === 'none'
       ? null
-      : new SpanQueue(collector, Number(settings.ratio ?? env['OTEL_TRACES_SAMPLER_ARG'] ?? 1))
+      : new SpanQueue(collector, settings.ratio ?? numberIn(env['OTEL_TRACES_SAMPLER_ARG']) ?? 1)
   const metrics =
     env['OTEL_METRICS_EXPORTER'] === 'none'
       ? null
@@ -31,7 +31,7 @@ export function openTelemetry(options: OpenTelemetryOptions): Traces {
       : new MetricReader(
           collector,
           () => [...registry().readings(), ...metrics.readings()],
-          Number(env['OTEL_METRIC_EXPORT_INTERVAL'] ?? usualIntervalMs),
+          numberIn(env['OTEL_METRIC_EXPORT_INTERVAL']) ?? usualIntervalMs,
         )
   return {
     ended(settlement, row) {
@@ -48,6 +48,12 @@ export function openTelemetry(options: OpenTelemetryOptions): Traces {
 
 /** Source: OpenTelemetry specification, "Periodic exporting MetricReader". */
 const usualIntervalMs = 60_000
+
+/** OpenTelemetry, "Environment Variable Specification": an empty value counts as unset, a wrong one is ignored. */
+export function numberIn(text = ''): number | null {
+  const value = text.trim() === '' ? Number.NaN : Number(text)
+  return Number.isFinite(value) ? value : null
+}
 
 /** The conventions keep their older names unless the user asks for the newest. */
 function isNewest(optIn: string | undefined): boolean {

@@ -5,8 +5,9 @@ import { attributesOf, type Collector } from './otlp-collector.ts'
 
 /** From opentelemetry/proto/metrics/v1/metrics.proto: AGGREGATION_TEMPORALITY_CUMULATIVE. */
 const cumulative = 2
-/** A senseless interval must not make it send without pause. */
+/** A senseless interval must not make it send without pause; a timer takes at most the longest. */
 const leastIntervalMs = 100
+const longestIntervalMs = 2 ** 31 - 1
 
 export type OtlpReading = Reading & {
   readonly unit?: string
@@ -21,7 +22,7 @@ export class MetricReader {
   constructor(collector: Collector, readings: () => readonly OtlpReading[], intervalMs: number) {
     this.#collector = collector
     this.#readings = readings
-    const everyMs = Number.isFinite(intervalMs) ? Math.max(leastIntervalMs, intervalMs) : 60_000
+    const everyMs = Math.min(longestIntervalMs, Math.max(leastIntervalMs, intervalMs))
     setInterval(() => void this.flush(), everyMs).unref()
   }
 
