@@ -14,6 +14,7 @@ import type { Flags } from './config/settings.ts'
 import type { Config } from './config/types.ts'
 import { type ConfigWatch, watchConfig } from './config/watch.ts'
 import { ListenError } from './http/listening.ts'
+import { originOf } from './http/request.ts'
 import { type Listener, listen } from './http/server.ts'
 import { issueFirstKey } from './identity/first-key.ts'
 import { watchKeys } from './identity/watch.ts'
@@ -306,7 +307,7 @@ function startListening(
         metricsToken: () => state.current.config.server.metricsToken,
       },
       console: config.server.console ? openConsole(state, () => firstOf(state)) : null,
-      page: () => frontPage(state.current.config, firstOf(state)),
+      page: (request) => frontPage(originOf(request, state.current.config.server), firstOf(state)),
       onCrash: (error) => log.error({ err: error }, 'internal error: a request failed'),
       onFull: (connections) =>
         log.error(

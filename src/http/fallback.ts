@@ -13,7 +13,7 @@ export interface FallbackOptions {
   /** Called for each request: a configuration reload replaces the front. */
   readonly front: () => Front
   /** The page that a browser gets at `/`. */
-  readonly page: () => string
+  readonly page: (request: Pick<ClientRequest, 'url'>) => string
 }
 
 /** Answers a browser's CORS preflight; refuses every other method. `peer`: the address at the other end. */
@@ -91,5 +91,5 @@ function root(
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
   }
-  return { fields, body: page() }
+  return { fields, body: page(request) }
 }

@@ -110,11 +110,8 @@ export function firstSteps(url: string, model: FirstModel | null): FirstSteps {
 }
 
 /** A plain page with the addresses and a first call, where there is no console. */
-export function frontPage({ server }: Config, model: FirstModel | null): string {
-  const { url, call } = firstSteps(
-    server.publicUrl ?? `http://${server.host}:${server.port}`,
-    model,
-  )
+export function frontPage(address: string, model: FirstModel | null): string {
+  const { url, call } = firstSteps(address, model)
   return `<!doctype html>
 <html lang="en">
 <head>
