@@ -187,6 +187,19 @@ describe('usage', () => {
     expect([await child.exited, err]).toEqual([0, ''])
   })
 
+  test('a reader of an exported file that leaves early is one', async () => {
+    await fill(12_000)
+    const command =
+      'mkfifo "$1/pipe"; head -c 1 "$1/pipe" > /dev/null & "$0" usage --export "$1/pipe" --data "$1"'
+    const child = Bun.spawn(['bash', '-c', command, cli.program, cli.data], {
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    const err = await new Response(child.stderr).text()
+    expect(err).toContain('EPIPE')
+    expect(await child.exited).toBe(1)
+  })
+
   test("a client's control characters do not reach the terminal", async () => {
     const row = usageRow({ modelAsked: 'evil\u001b[31m\nmodel' })
     await cli.withStore((store) => store.settlements.settle([settlementOf(row)]))

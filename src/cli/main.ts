@@ -43,7 +43,7 @@ import {
 } from './management-key.ts'
 import { migrate } from './migrate.ts'
 import { modelList, modelShow } from './model.ts'
-import { print, say } from './output.ts'
+import { print, ReaderGone, say } from './output.ts'
 import { parseLine } from './parse.ts'
 import { priceList, priceRollback, priceSchedule, priceSet, priceWithdraw } from './price.ts'
 import { priceApply } from './price-apply.ts'
@@ -154,8 +154,7 @@ async function run(args: readonly string[]): Promise<number> {
   try {
     return await runLine(parseLine(args, [...commands, createHelp(commands)]))
   } catch (error) {
-    // The reader of the pipe, such as `head`, needs no more output.
-    if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return 0
+    if (error instanceof ReaderGone) return 0
     say(`tollgate: ${describe(error)}`)
     return error instanceof UsageError ? 2 : 1
   }

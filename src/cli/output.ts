@@ -1,9 +1,18 @@
 // Prints the CLI's results: plain text, JSON, and tables for people.
 
-/** Resolves once the text is handed to the reader, so that a long list goes no faster than it reads. */
+/** The reader of the output, such as `head`, needs no more. */
+export class ReaderGone extends Error {}
+
+/**
+ * Resolves once the text is handed to the reader, so that a long list goes no faster than it reads. Rejects with
+ * ReaderGone where the reader has closed the pipe.
+ */
 export function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    process.stdout.write(text, (error) => (error ? reject(error) : resolve()))
+    process.stdout.write(text, (error) => {
+      if (!error) resolve()
+      else reject('code' in error && error.code === 'EPIPE' ? new ReaderGone() : error)
+    })
   })
 }
 
