@@ -101,6 +101,14 @@ describe('a deployment becomes a channel', () => {
     expect(channelsOf(params)).toEqual([{ id: channel['vendor'] ?? null, ...channel }])
   })
 
+  test('with weights in the same proportion, as whole numbers', () => {
+    const weights = (...given: number[]) =>
+      channelsOf(...given.map((weight, at) => ({ model: 'gpt-4o', api_key: `k${at}`, weight })))
+    expect(weights(0.9, 0.1)).toMatchObject([{ weight: 900 }, { weight: 100 }])
+    expect(weights(2, 0.5)).toMatchObject([{ weight: 2_000 }, { weight: 500 }])
+    expect(weights(9, 1)).toMatchObject([{ weight: 9 }, { weight: 1 }])
+  })
+
   test('with its limits, times and labels', () => {
     const limits = { rpm: 6, tpm: 1000, max_parallel_requests: 3, weight: 2, order: 1 }
     const others = { timeout: 1.5, stream_timeout: 2, tags: ['eu'], extra_headers: { 'X-A': 'b' } }

@@ -29,8 +29,10 @@ export function fromLitellm(value: unknown): Converted | null {
   if (!isObject(value) || !Array.isArray(value['model_list'])) return null
   const { model_list: list, ...sections } = value
   const left: Problem[] = []
-  const deployments = (list as JsonValue[]).flatMap((entry, place) =>
-    deploymentOf(entry, `model_list[${place}]`, left),
+  const entries = list as JsonValue[]
+  const weightTimes = entries.every(hasWholeWeight) ? 1 : 1_000
+  const deployments = entries.flatMap((entry, place) =>
+    deploymentOf(entry, `model_list[${place}]`, { left, weightTimes }),
   )
   const drafts = draftsOf(deployments)
   addAliases(drafts, sections['router_settings'], left)
@@ -45,7 +47,22 @@ export function fromLitellm(value: unknown): Converted | null {
   }
 }
 
-function deploymentOf(entry: JsonValue, path: string, left: Problem[]): Deployment[] {
+/** LiteLLM's weights are often shares, such as 0.9 and 0.1; here they are whole numbers. */
+function hasWholeWeight(entry: JsonValue): boolean {
+  const { weight = 0 } = objectOf(objectOf(entry)['litellm_params'])
+  return typeof weight !== 'number' || Number.isInteger(weight)
+}
+
+interface Reading {
+  readonly left: Problem[]
+  readonly weightTimes: number
+}
+
+function deploymentOf(
+  entry: JsonValue,
+  path: string,
+  { left, weightTimes }: Reading,
+): Deployment[] {
   const { model_name: name, litellm_params: given, model_info: info } = objectOf(entry)
   const params = objectOf(given)
   if (typeof name !== 'string' || typeof params['model'] !== 'string') {
@@ -63,7 +80,7 @@ function deploymentOf(entry: JsonValue, path: string, left: Problem[]): Deployme
     left.push({ path: `${path}.litellm_params.${field}`, message: otherParameter })
   }
   const prices = { ...perMillion(objectOf(info)), ...perMillion(params) }
-  const channel = { ...found.channel, ...keyOf(found, params), ...settingsOf(params) }
+  const channel = { ...found.channel, ...keyOf(found, params), ...settingsOf(params, weightTimes) }
   return [{ name, model: found.model, channel, prices }]
 }
 
@@ -98,9 +115,9 @@ const settings: readonly { readonly from: string; readonly to: string; readonly 
     { from: 'extra_headers', to: 'headers' },
   ]
 
-function settingsOf(params: JsonObject): JsonObject {
+function settingsOf(params: JsonObject, weightTimes: number): JsonObject {
   const made: JsonObject = {}
-  for (const { from, to, times = 1 } of settings) {
+  for (const { from, to, times = from === 'weight' ? weightTimes : 1 } of settings) {
     const value = params[from]
     if (value === undefined || value === null) continue
     const [section = '', field] = to.split('.')
