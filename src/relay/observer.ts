@@ -27,17 +27,26 @@ interface Counts {
   readonly ok: Counter
   readonly duration: Histogram
   readonly firstToken: Histogram
-  readonly tokens: Readonly<Record<keyof typeof tokenLabels, Counter>>
+  readonly tokens: Readonly<Record<keyof typeof usualTokens, Counter>>
 }
 
-const tokenLabels = {
+const usualTokens = {
   input: 'input',
   cachedInput: 'cached',
   cacheWrite: 'cache_write',
   output: 'output',
   reasoning: 'reasoning',
 } as const
-const tokenKinds = Object.keys(tokenLabels) as (keyof typeof tokenLabels)[]
+const usualKinds = Object.keys(usualTokens) as (keyof typeof usualTokens)[]
+/** Counted where there are any: a metric has room for 500 combinations of labels. */
+const rareTokens = {
+  cacheWrite1h: 'cache_write',
+  audioInput: 'audio_input',
+  audioOutput: 'audio_output',
+  imageInput: 'image_input',
+  imageOutput: 'image_output',
+} as const
+const rareKinds = Object.keys(rareTokens) as (keyof typeof rareTokens)[]
 
 export function createObserver(rooms: ObserverRooms): Observer {
   const { estimates, metrics, log, traces } = rooms
@@ -54,10 +63,11 @@ export function createObserver(rooms: ObserverRooms): Observer {
       if (row.vendorCostNano > 0n) metrics.vendorCost.inc(Number(row.vendorCostNano) / 1e9)
       if (candidate !== null)
         count(countsOf(metrics, counts, candidate, row), settlement, row, traceId)
-      if (request.peek.stream && (settlement.fault !== null || status === 499)) {
-        const isClients = status === 499 || row.errorCode === 'request_stopped'
-        metrics.streamAborts.with(isClients ? 'client' : 'upstream').inc()
+      for (const kind of rareKinds) {
+        if (row[kind] > 0) metrics.tokens.with(row.modelAsked, rareTokens[kind]).inc(row[kind])
       }
+      const by = request.peek.stream ? abortedBy(settlement) : null
+      if (by !== null) metrics.streamAborts.with(by).inc()
       if (isUnbelieved(settlement)) alarm(rooms, settlement, row)
       if (log.lines.writes('info')) logLine(log, row, traceId ?? row.traceId)
     },
@@ -87,6 +97,14 @@ export function createObserver(rooms: ObserverRooms): Observer {
       if (row !== null && log.lines.writes('info')) logLine(log, row, row.traceId)
     },
   }
+}
+
+/** Who ended a stream early; null: nobody. */
+function abortedBy({ status, fault, errorCode }: Settlement): string | null {
+  if (status === 499 || (fault !== null && errorCode === 'request_stopped')) return 'client'
+  if (fault !== null) return 'upstream'
+  // For want of money, a lost lease or a shutdown.
+  return status === 200 && errorCode !== null ? 'gateway' : null
 }
 
 /** A vendor that reports impossible usage may also bill the operator by it. */
@@ -135,7 +153,7 @@ function countsOf(
   const vendor = row.vendor ?? ''
   const { channelId, model } = candidate
   const tokens = Object.fromEntries(
-    tokenKinds.map((kind) => [kind, metrics.tokens.with(row.modelAsked, tokenLabels[kind])]),
+    usualKinds.map((kind) => [kind, metrics.tokens.with(row.modelAsked, usualTokens[kind])]),
   ) as Counts['tokens']
   const made = {
     ok: metrics.upstreamAttempts.with(channelId, vendor, model, 'ok'),
@@ -156,7 +174,7 @@ function count(
   if (settlement.fault === null && settlement.status === 200) counts.ok.inc()
   counts.duration.observe(settlement.durationMs / 1000, traceId)
   if (settlement.ttftMs !== null) counts.firstToken.observe(settlement.ttftMs / 1000, traceId)
-  for (const kind of tokenKinds) {
+  for (const kind of usualKinds) {
     if (row[kind] > 0) counts.tokens[kind].inc(row[kind])
   }
 }

@@ -72,7 +72,7 @@ export interface Metrics {
   readonly httpDuration: Family<Histogram>
   /** Label: route. */
   readonly requestsInFlight: Family<Gauge>
-  /** Labels: channel, vendor, model, outcome (`ok`, `none` or a fault's kind). */
+  /** Labels: channel, vendor, model, outcome (`ok` or a fault's kind). */
   readonly upstreamAttempts: Family<Counter>
   /** Labels: vendor, model. */
   readonly upstreamDuration: Family<Histogram>
@@ -80,9 +80,9 @@ export interface Metrics {
   readonly timeToFirstToken: Family<Histogram>
   /** Label: phase (auth, route, settle). */
   readonly overhead: Family<Histogram>
-  /** Labels: model, kind (input, cached, cache_write, output, reasoning). */
+  /** Labels: model, kind (input, cached, cache_write, output, reasoning, audio_input, ...). */
   readonly tokens: Family<Counter>
-  /** Labels: from, to (channels), reason (a fault's kind). */
+  /** Labels: from (a channel), to (always `next`), reason (a fault's kind). */
   readonly fallbacks: Family<Counter>
   /** Labels: scope (`key` or `group`, never an id), kind (requests, tokens, concurrent). */
   readonly rateLimited: Family<Counter>

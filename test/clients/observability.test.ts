@@ -6,18 +6,34 @@ import { formatUnits } from '../../src/money.ts'
 import { authorized, eventually } from '../support/clients.ts'
 import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
 import { parsePrometheus } from '../support/prometheus.ts'
-import { goodStream, hang, json, startUpstream, type Upstream } from '../support/upstream.ts'
+import {
+  chatReply,
+  goodStream,
+  hang,
+  json,
+  startUpstream,
+  type Upstream,
+} from '../support/upstream.ts'
 
+const soundUsage = {
+  prompt_tokens: 10,
+  completion_tokens: 9,
+  total_tokens: 19,
+  prompt_tokens_details: { audio_tokens: 3 },
+  completion_tokens_details: { audio_tokens: 4 },
+}
 let upstream: Upstream
 let gateway: Gateway
 const vendorKey = 'sk-vendor-key-0123456789abcdef'
 const prompt = 'a very private prompt about xylophones'
-const models = ['whole', 'stream', 'broken', 'stuck']
+const models = ['whole', 'stream', 'broken', 'stuck', 'long', 'sound']
 
 beforeAll(async () => {
   upstream = await startUpstream()
   upstream.on('stream', goodStream('Hello', ' there'))
   upstream.on('stuck', [hang])
+  upstream.on('long', goodStream(...Array.from({ length: 40 }, () => 'x'.repeat(1_000)), 'end'))
+  upstream.on('sound', [json(200, chatReply('Hello', { usage: soundUsage }))])
   upstream.on('broken', [
     json(500, { error: { message: `failed with key ${vendorKey} on ${'x'.repeat(10)}` } }),
   ])
@@ -26,10 +42,11 @@ beforeAll(async () => {
     config: {
       server: { metricsToken: 'metrics-token-0123456789' },
       channels: [{ id: 'main', vendor: 'openai', baseUrl: upstream.url, key: vendorKey, models }],
-      accounts: { poor: {} },
+      accounts: { poor: {}, small: { credit: '0.003' } },
       keys: [
         { name: 'test', secret: testKey },
         { name: 'poor', account: 'poor', secret: 'sk-poor-0123456789' },
+        { name: 'small', account: 'small', secret: 'sk-small-0123456789' },
         { name: 'narrow', secret: 'sk-narrow-0123456789', limits: { requestsPerMinute: 1 } },
       ],
     },
@@ -75,6 +92,27 @@ describe('health', () => {
 })
 
 describe('metrics', () => {
+  test('tokens of sound have kinds of their own', async () => {
+    expect((await gateway.post('/v1/chat/completions', body('sound'))).status).toBe(200)
+    const kinds = { input: 7, audio_input: 3, output: 5, audio_output: 4 }
+    for (const [kind, tokens] of Object.entries(kinds))
+      expect(await value('tollgate_tokens_total', { model: 'sound', kind })).toBe(tokens)
+  })
+
+  test('a stream that the gateway ends for want of money counts as its own', async () => {
+    const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer sk-small-0123456789', 'content-type': 'application/json' },
+      body: JSON.stringify(body('long', true)),
+    })
+    expect(await reply.text()).toContain('insufficient_quota')
+    await eventually(
+      async () =>
+        (await value('tollgate_stream_aborts_total', { by: 'gateway' })) === 1 || undefined,
+    )
+    expect(await value('tollgate_stream_aborts_total', { by: 'upstream' })).toBe(0)
+  })
+
   test('for this machine or the token, nobody else', async () => {
     const from = { 'x-forwarded-for': '203.0.113.7' }
     const get = (headers: Record<string, string>) => fetch(`${gateway.url}/metrics`, { headers })
