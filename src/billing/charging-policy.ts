@@ -34,7 +34,7 @@ export function chargesOf(settlement: Settlement): Charges {
   const units = unitsOf(authorization, summary, usage)
   const costNano = source === 'none' ? 0n : rate.cost(usage, units)
   // Where every attempt failed, the one asked last is among them.
-  const isAmongFailed = settlement.attempts === failedAttempts.length
+  const isAmongFailed = failedAttempts.length > 0 && settlement.attempts === failedAttempts.length
   let vendorCostNano = isAmongFailed ? 0n : atOwnCost(costNano, settlement.candidate?.costPpm)
   for (const failed of failedAttempts) vendorCostNano += BigInt(failed.costNano)
   if (source === 'none')

@@ -43,7 +43,10 @@ export interface Override {
 
 const shortestKey = 16
 
-/** An empty variable counts as unset; an empty flag is one whose variable a script forgot. Problems are reported under the name of the flag or variable. */
+/**
+ * An empty variable counts as unset; an empty flag is one whose variable a script forgot. Problems are reported under
+ * the name of the flag or variable.
+ */
 export function readOverride(flags: Flags, env: Environment, problems: Problem[]): Override {
   const override: Override = {}
   for (const [name, value] of Object.entries(flags)) {

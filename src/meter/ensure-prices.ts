@@ -37,7 +37,8 @@ type NewRow = Omit<PriceRow, 'version'>
 
 /**
  * Appends a version for each declared or shipped card that differs from the newest of its origin and model, and an
- * empty one for a declared card that was removed or an alias without one price, as far as `isNews` and `isNewer` allow; returns all versions.
+ * empty one for a declared card that was removed or an alias without one price, as far as `isNews` and `isNewer` allow;
+ * returns all versions.
  * `declared`: the models of the configuration, patterns included. A model's first card of an origin is effective from
  * the beginning of time, so that a clock set back leaves no model without a price; a later one from `nowMs`. Of several
  * processes at once, one writes.
