@@ -1,6 +1,7 @@
 // Tests the keyring: who is found, who is not, and when a change takes effect.
 
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import type { KeyConfig } from '../config/types.ts'
 import { type KeyRow, unrestrictedKey } from '../store/keys.ts'
 import { createKeyring } from './keyring.ts'
@@ -117,23 +118,80 @@ describe('the keyring', () => {
     expect(keyring.find(before, 99)).toEqual({ ...principalOf(keyring, now), expiresAt: 100 })
     expect(keyring.find(before, 100)).toBeNull()
     expect(keyring.find(now, 100)?.keyId).toBe('key_1')
-    keyring.replace({ stored: [stored(now, { previous, expiresAt: 50 })] })
+    keyring.patch({ changed: [stored(now, { previous, expiresAt: 50 })], removed: [], closed: [] })
     expect(keyring.find(before, 50)).toBeNull()
-    keyring.replace({ stored: [stored(now, { previous, disabledAt: 1 })] })
+    keyring.patch({ changed: [stored(now, { previous, disabledAt: 1 })], removed: [], closed: [] })
     expect(keyring.find(before, 50)).toBeNull()
   })
 
-  test('replace counts at once, for the half that was given', () => {
+  test('a change counts at once, for the half that was given', () => {
     const [one, two, three] = [createSecret(), createSecret(), createSecret()]
     const keyring = createKeyring({ configured: [configured(one)], stored: [stored(two)] })
     expect(keyring.find(two, 1)?.account).toBe('ann')
-    keyring.replace({ stored: [stored(three)] })
+    keyring.patch({ changed: [stored(three)], removed: [], closed: [] })
     expect(keyring.find(two, 1)).toBeNull()
     expect(keyring.find(three, 1)?.account).toBe('ann')
     expect(keyring.find(one, 1)?.account).toBe('bench')
-    keyring.replace({ configured: [] })
+    keyring.configure([])
     expect(keyring.find(one, 1)).toBeNull()
     expect(keyring.find(three, 1)?.account).toBe('ann')
+  })
+
+  test('a patched keyring finds what one made anew from the same rows finds', () => {
+    const secrets = Array.from({ length: 6 }, () => createSecret())
+    const declared = configured(createSecret(), {
+      account: 'bob',
+      spendLimit: { amount: '1', period: 'day', timeZone: null },
+    })
+    const limit = { amountNano: 5n, period: 'day' as const, timeZone: null }
+    const action = fc.record({
+      id: fc.constantFrom('key_1', 'key_2'),
+      secret: fc.constantFrom(...secrets),
+      account: fc.constantFrom('ann', 'bob'),
+      what: fc.constantFrom('put', 'put', 'rotate', 'disable', 'limit', 'remove', 'close', 'open'),
+    })
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 12 }), (actions) => {
+        const keyring = createKeyring({ configured: [declared], stored: [] })
+        const rows = new Map<string, KeyRow>()
+        const closed = new Set<string>()
+        for (const { id, secret, account, what } of actions) {
+          const before = rows.get(id) ?? stored(secret, { id, account })
+          const taken = [...rows.values()].some(
+            (row) => row.hash === hashSecret(secret) || row.previous?.hash === hashSecret(secret),
+          )
+          if (what === 'close') closed.add(account)
+          else if (what === 'open') closed.delete(account)
+          else if (what === 'remove') rows.delete(id)
+          else if (what !== 'put' && !rows.has(id)) continue
+          else if (what === 'disable') rows.set(id, { ...before, disabledAt: 1 })
+          else if (what === 'limit') rows.set(id, { ...before, spendLimit: limit })
+          else if (taken) continue
+          else if (what === 'put') rows.set(id, stored(secret, { id, account }))
+          else {
+            const previous = { hash: before.hash, until: 100 }
+            rows.set(id, { ...before, hash: hashSecret(secret), previous })
+          }
+          const left = rows.get(id)
+          keyring.patch({
+            changed: left === undefined ? [] : [left],
+            removed: left === undefined ? [id] : [],
+            closed: [...closed],
+          })
+          const content = {
+            configured: [declared],
+            stored: [...rows.values()],
+            closed: [...closed],
+          }
+          const anew = createKeyring(content)
+          for (const each of [...secrets, declared.secret])
+            expect(keyring.find(each, 1)).toEqual(anew.find(each, 1))
+          expect(new Map(keyring.spendLimits)).toEqual(new Map(anew.spendLimits))
+          expect(keyring.size).toBe(anew.size)
+          expect(new Set(keyring.content.stored)).toEqual(new Set(rows.values()))
+        }
+      }),
+    )
   })
 
   test('the configured key wins over a stored one with its secret', () => {

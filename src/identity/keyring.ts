@@ -16,10 +16,23 @@ export interface KeyringContent {
   readonly closed?: readonly string[]
 }
 
+/** What changed in the store since the keyring was filled. */
+export interface KeyringChange {
+  readonly changed: readonly KeyRow[]
+  /** Ids of keys that are gone. */
+  readonly removed: readonly string[]
+  /** All accounts that are closed now. */
+  readonly closed: readonly string[]
+}
+
 export interface ReplaceableKeyring extends Keyring {
-  /** Replaces all content, or the given part, between two calls of `find`. */
-  replace(content: Partial<KeyringContent>): void
-  /** The content set last. */
+  /** Replaces the configured keys between two calls of `find`. */
+  configure(configured: readonly KeyConfig[]): void
+  /** Applies changes of the store between two calls of `find`, at the cost of what changed. */
+  patch(change: KeyringChange): void
+  /** The keys of the store by id. */
+  readonly rows: ReadonlyMap<string, KeyRow>
+  /** All content at present; the same object as long as nothing changes. */
   readonly content: KeyringContent
   /** Number of secrets of enabled keys; expired ones count as long as they are not removed. */
   readonly size: number
@@ -34,81 +47,153 @@ const longestSecret = 1024
 
 /** A configured key wins over a stored one with the same secret. */
 export function createKeyring(content: KeyringContent): ReplaceableKeyring {
-  let current = content
-  let index = buildIndex(current)
-  return {
-    find: (secret, nowMs) => findIn(index, secret, nowMs),
-    replace(change) {
-      current = { ...current, ...change }
-      index = buildIndex(current)
-    },
-    get content() {
-      return current
-    },
-    get size() {
-      return index.byHash.size
-    },
-    get spendLimits() {
-      return index.spendLimits
-    },
-  }
+  return new IndexedKeyring(content)
 }
 
-interface Index {
-  readonly byHash: ReadonlyMap<string, KeyPrincipal>
-  readonly spendLimits: SpendLimits
+class IndexedKeyring implements ReplaceableKeyring {
+  readonly #rows = new Map<string, KeyRow>()
+  readonly #byHash = new Map<string, KeyPrincipal>()
+  readonly #spendLimits = new Map<string, KeySpendLimit>()
+  #closed: ReadonlySet<string>
+  #configured: readonly KeyConfig[]
+  #declared: Declared
   /**
    * Only secrets whose hash was found are added, so guesses neither fill the map nor are compared with secrets: a Map
    * compares text only if the hash of the whole text matches, which a partly correct guess does not achieve.
    */
-  readonly bySecret: Map<string, KeyPrincipal>
+  readonly #bySecret = new Map<string, KeyPrincipal>()
+  #content: KeyringContent | null
+
+  constructor(content: KeyringContent) {
+    this.#content = content
+    this.#closed = new Set(content.closed)
+    for (const row of content.stored) this.#add(row)
+    this.#configured = content.configured
+    this.#declared = this.#declare()
+  }
+
+  find(secret: string, nowMs: number): KeyPrincipal | null {
+    const principal = this.#bySecret.get(secret) ?? this.#findByHash(secret)
+    if (principal === null) return null
+    return principal.expiresAt === null || nowMs < principal.expiresAt ? principal : null
+  }
+
+  configure(configured: readonly KeyConfig[]): void {
+    this.#configured = configured
+    this.#declared = this.#declare()
+    this.#forget()
+  }
+
+  patch({ changed, removed, closed }: KeyringChange): void {
+    const before = this.#closed
+    this.#closed = new Set(closed)
+    const turned = before.symmetricDifference(this.#closed)
+    const again =
+      turned.size === 0 ? [] : [...this.#rows.values()].filter((row) => turned.has(row.account))
+    const fresh = new Map([...again, ...changed].map((row) => [row.id, row]))
+    for (const id of removed) {
+      this.#remove(id)
+      fresh.delete(id)
+    }
+    // All old secrets leave before new ones come: an id may have been given up and its secret kept.
+    for (const id of fresh.keys()) this.#remove(id)
+    for (const row of fresh.values()) this.#add(row)
+    if (turned.size > 0) this.#declared = this.#declare()
+    this.#forget()
+  }
+
+  get rows() {
+    return this.#rows
+  }
+
+  get content() {
+    this.#content ??= {
+      configured: this.#configured,
+      stored: [...this.#rows.values()],
+      closed: [...this.#closed],
+    }
+    return this.#content
+  }
+
+  get size() {
+    return this.#byHash.size + this.#declared.byHash.size
+  }
+
+  get spendLimits() {
+    return this.#spendLimits
+  }
+
+  #forget(): void {
+    this.#bySecret.clear()
+    this.#content = null
+  }
+
+  #remove(id: string): void {
+    const row = this.#rows.get(id)
+    if (row === undefined) return
+    this.#rows.delete(id)
+    this.#byHash.delete(row.hash)
+    if (row.previous !== null) this.#byHash.delete(row.previous.hash)
+    this.#spendLimits.delete(id)
+  }
+
+  #add(row: KeyRow): void {
+    const { id, account, hash, previous, spendLimit } = row
+    this.#rows.set(id, row)
+    if (row.disabledAt !== null || this.#closed.has(account)) return
+    const principal = principalOf(row)
+    if (spendLimit !== null) this.#spendLimits.set(id, { ...spendLimit, account })
+    this.#byHash.set(hash, principal)
+    if (previous !== null) this.#byHash.set(previous.hash, ending(principal, previous.until))
+  }
+
+  /** Indexes the configured keys, which are few, and replaces their spend limits. */
+  #declare(): Declared {
+    for (const id of this.#declared?.limited ?? []) this.#spendLimits.delete(id)
+    const byHash = new Map<string, KeyPrincipal>()
+    const limited: string[] = []
+    let longest = longestSecret
+    let anyForm = false
+    for (const key of this.#configured) {
+      if (key.disabled || this.#closed.has(key.account)) continue
+      byHash.set(hashSecret(key.secret), ofConfigured(key))
+      const limit = spendLimitOf(key)
+      if (limit !== null) {
+        limited.push(configuredKeyId(key.name))
+        this.#spendLimits.set(configuredKeyId(key.name), limit)
+      }
+      longest = Math.max(longest, key.secret.length)
+      anyForm ||= key.secret.startsWith(secretPrefix) && !looksWellFormed(key.secret)
+    }
+    return { byHash, limited, longest, anyForm }
+  }
+
+  #findByHash(secret: string): KeyPrincipal | null {
+    const { byHash, longest, anyForm } = this.#declared
+    if (secret.length > longest) return null
+    const mistyped = secret.startsWith(secretPrefix) && !looksWellFormed(secret)
+    if (mistyped && !anyForm) return null
+    // The lookup is by hash, which nobody can steer, so timing reveals nothing about near misses.
+    const hash = hashSecret(secret)
+    const principal = byHash.get(hash) ?? this.#byHash.get(hash)
+    if (principal === undefined) return null
+    // Only as many secrets as there are keys get here; the limit is for deployments with very many.
+    if (this.#bySecret.size >= cachedSecrets) this.#bySecret.clear()
+    this.#bySecret.set(secret, principal)
+    return principal
+  }
+}
+
+type KeySpendLimit = SpendLimit & { readonly account: string }
+
+/** The keys of the configuration, as they are looked up. */
+interface Declared {
+  readonly byHash: ReadonlyMap<string, KeyPrincipal>
+  /** Ids of those that have a spend limit. */
+  readonly limited: readonly string[]
   readonly longest: number
   /** Some configured secret has our prefix but not our form, so the checksum must not reject secrets. */
   readonly anyForm: boolean
-}
-
-function buildIndex({ configured, stored, closed = [] }: KeyringContent): Index {
-  const byHash = new Map<string, KeyPrincipal>()
-  const spendLimits = new Map<string, SpendLimit & { readonly account: string }>()
-  const closedAccounts = new Set(closed)
-  for (const row of stored) {
-    if (row.disabledAt !== null || closedAccounts.has(row.account)) continue
-    const principal = principalOf(row)
-    const { account, spendLimit } = row
-    if (spendLimit !== null) spendLimits.set(row.id, { ...spendLimit, account })
-    byHash.set(row.hash, principal)
-    if (row.previous !== null) byHash.set(row.previous.hash, ending(principal, row.previous.until))
-  }
-  let longest = longestSecret
-  let anyForm = false
-  for (const key of configured) {
-    if (key.disabled || closedAccounts.has(key.account)) continue
-    byHash.set(hashSecret(key.secret), ofConfigured(key))
-    const limit = spendLimitOf(key)
-    if (limit !== null) spendLimits.set(configuredKeyId(key.name), limit)
-    longest = Math.max(longest, key.secret.length)
-    anyForm ||= key.secret.startsWith(secretPrefix) && !looksWellFormed(key.secret)
-  }
-  return { byHash, spendLimits, bySecret: new Map(), longest, anyForm }
-}
-
-function findIn(index: Index, secret: string, nowMs: number): KeyPrincipal | null {
-  const principal = index.bySecret.get(secret) ?? findByHash(index, secret)
-  if (principal === null) return null
-  return principal.expiresAt === null || nowMs < principal.expiresAt ? principal : null
-}
-
-function findByHash(index: Index, secret: string): KeyPrincipal | null {
-  if (secret.length > index.longest) return null
-  const mistyped = secret.startsWith(secretPrefix) && !looksWellFormed(secret)
-  if (mistyped && !index.anyForm) return null
-  // The lookup is by hash, which nobody can steer, so timing reveals nothing about near misses.
-  const principal = index.byHash.get(hashSecret(secret))
-  if (principal === undefined) return null
-  // Only as many secrets as there are keys get here; the limit is for deployments with very many.
-  if (index.bySecret.size >= cachedSecrets) index.bySecret.clear()
-  index.bySecret.set(secret, principal)
-  return principal
 }
 
 function ofConfigured(key: KeyConfig): KeyPrincipal {

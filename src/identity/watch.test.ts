@@ -113,6 +113,40 @@ test('asked to, it looks at once, and once more where a look was under way', asy
   expect(errors).toEqual([])
 })
 
+test('keys made, rotated, removed and made anew elsewhere arrive, among more than are read at once', async () => {
+  for (let index = 0; index < 2_500; index += 1)
+    await store.keys.insert({ ...row, id: `key_${index + 2}`, hash: hashSecret(`${index}`) })
+  await store.keys.insert(row)
+  const { revision, rows } = await loadKeys(store)
+  const keyring = createKeyring({ configured: [], stored: rows })
+  const whole: number[] = []
+  const keys: KeyTable = {
+    ...store.keys,
+    async those(ids) {
+      whole.push(ids.length)
+      return store.keys.those(ids)
+    },
+  }
+  const onError = (error: unknown) => expect(error).toBeUndefined()
+  const watch = watchKeys({ ...store, keys }, keyring, { revision, onError })
+  const [rotated, anew] = [createSecret(), createSecret()]
+  const previous = { hash: row.hash, until: 100 }
+  await other.keys.update({ ...row, hash: hashSecret(rotated), previous })
+  await watch.refresh()
+  expect(keyring.find(rotated, 1)?.keyId).toBe('key_1')
+  expect([keyring.find(secret, 99)?.keyId, keyring.find(secret, 100)]).toEqual(['key_1', null])
+  await other.keys.remove('key_1')
+  await other.keys.insert({ ...row, hash: hashSecret(anew), revision: 2 })
+  await watch.refresh()
+  expect([keyring.find(rotated, 1), keyring.find(secret, 1)]).toEqual([null, null])
+  expect(keyring.find(anew, 1)?.keyId).toBe('key_1')
+  await other.keys.remove('key_9')
+  await watch.refresh()
+  expect(keyring.size).toBe(2_500)
+  expect(whole).toEqual([1, 1])
+  watch.close()
+})
+
 test('while the store is away the keys stay, one error is reported, and then it catches up', async () => {
   await store.keys.insert(row)
   const { revision, rows } = await loadKeys(store)

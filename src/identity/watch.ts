@@ -1,10 +1,11 @@
 // Keeps a keyring up to date with the store: keys created, disabled or removed elsewhere, and accounts suspended, take
 // effect within a second.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { KeyRow } from '../store/keys.ts'
 import { type RevisionWatch, watchRevision } from '../store/revision.ts'
 import type { Store } from '../store/store.ts'
-import type { ReplaceableKeyring } from './keyring.ts'
+import type { KeyringChange, ReplaceableKeyring } from './keyring.ts'
 
 interface LoadedKeys {
   readonly revision: number
@@ -42,13 +43,49 @@ export function watchKeys(
     known: revision,
     read: () => store.keys.revision(),
     async reload() {
-      const loaded = await loadKeys(store)
-      if (!watch.closed) keyring.replace({ stored: loaded.rows, closed: loaded.closed })
-      return loaded.revision
+      const read = await store.keys.revision()
+      const change = await changesOf(store, keyring)
+      if (!watch.closed) keyring.patch(change)
+      return read
     },
     onError,
     ...(pollMs !== undefined && { pollMs }),
     ...(busy !== undefined && { busy }),
   })
   return watch
+}
+
+const pageRows = 2_000
+const mostRowsAtOnce = 500
+
+/**
+ * Reads whole only the keys that differ from the keyring's, and of the others what tells that they do not. Between
+ * pages other work of the thread has its turn, so that a change among very many keys delays no request.
+ */
+async function changesOf(
+  { keys, accounts }: KeyStore,
+  { rows }: ReplaceableKeyring,
+): Promise<KeyringChange> {
+  const seen = new Set<string>()
+  const differing: string[] = []
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const page = await keys.versionsAfter(after, pageRows)
+    for (const { id, revision, hash } of page) {
+      seen.add(id)
+      const known = rows.get(id)
+      if (known?.revision !== revision || known.hash !== hash) differing.push(id)
+    }
+    after = page.length < pageRows ? undefined : page.at(-1)?.id
+    if (after !== undefined) await nextTurn()
+  }
+  const changed: KeyRow[] = []
+  for (let from = 0; from < differing.length; from += mostRowsAtOnce) {
+    if (from > 0) await nextTurn()
+    changed.push(...(await keys.those(differing.slice(from, from + mostRowsAtOnce))))
+  }
+  const found = new Set(changed.map(({ id }) => id))
+  // Removed before the pages were read, or between the two reads.
+  const gone = (id: string) => !seen.has(id)
+  const removed = [...[...rows.keys()].filter(gone), ...differing.filter((id) => !found.has(id))]
+  return { changed, removed, closed: await accounts.closed() }
 }

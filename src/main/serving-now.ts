@@ -40,7 +40,7 @@ export function servingOf(stored: StoredConfiguration, runTime: RunTime, parts: 
     await keepNames(store, next)
     await prices.load(next)
     runTime.take(next)
-    keyring.replace({ configured: next.keys })
+    keyring.configure(next.keys)
     for (const lane of changedLanes(current.config, next)) health.reset(lane)
     health.limit(limitsOf(next))
     history.configure(next.history)

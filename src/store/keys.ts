@@ -73,7 +73,19 @@ export const unrestrictedKey = {
   revision: 1,
 } satisfies Partial<KeyRow>
 
-export interface KeyTable {
+/** What of a key changes with everything that is changed about it; `hash` because an id may be used again. */
+type KeyVersion = Pick<KeyRow, 'id' | 'revision' | 'hash'>
+
+interface KeyChanges {
+  /** Grows with every change of a key by any process; a running server polls it. */
+  revision(): Promise<number>
+  /** The first keys after the id, by id; '' is before all. */
+  versionsAfter(id: string, limit: number): Promise<readonly KeyVersion[]>
+  /** Those of the keys with these ids that exist, in no order. */
+  those(ids: readonly string[]): Promise<readonly KeyRow[]>
+}
+
+export interface KeyTable extends KeyChanges {
   /** Throws `RowRefused` if the account does not exist, or the id or hash is taken. */
   insert(row: KeyRow): Promise<void>
   /** Oldest first; only those of `account` if it is given. */
@@ -84,8 +96,8 @@ export interface KeyTable {
   /** False if there is no such key. A key that was disabled before keeps its time. */
   disable(id: string, at: number): Promise<boolean>
   remove(id: string): Promise<boolean>
-  /** Grows with every change of a key by any process; a running server polls it. */
-  revision(): Promise<number>
+  /** Number of the account's keys. */
+  count(account: string): Promise<number>
 }
 
 interface Column {
@@ -143,6 +155,8 @@ const selectKeys = `SELECT id, name, account, group_id AS "group", hash, hint, s
   spend_period AS "spendPeriod", spend_time_zone AS "spendTimeZone", history_mode AS "historyMode",
   show_cost AS "showCost", revision FROM api_key`
 
+const amongIds = among('id')
+
 interface KeptKey
   extends Omit<
     KeyRow,
@@ -191,6 +205,20 @@ export function keyTable(engine: Engine): KeyTable {
     },
     async remove(id) {
       return (await engine.run('DELETE FROM api_key WHERE id = ?', [cleanText(id)])) > 0
+    },
+    async count(account) {
+      const sql = 'SELECT count(*) AS "keys" FROM api_key WHERE account = ?'
+      const [row] = await engine.query<{ readonly keys: number }>(sql, [cleanText(account)])
+      return Number(row?.keys ?? 0)
+    },
+    async versionsAfter(id, limit) {
+      const sql = 'SELECT id, revision, hash FROM api_key WHERE id > ? ORDER BY id LIMIT ?'
+      return engine.query<KeyVersion>(sql, [cleanText(id), limit])
+    },
+    async those(ids) {
+      const sql = `${selectKeys} WHERE ${amongIds[engine.kind]}`
+      const kept = await engine.query<KeptKey>(sql, [JSON.stringify(ids.map(cleanText))])
+      return kept.map(keyOf)
     },
     async revision() {
       const sql = 'SELECT value FROM api_key_revision'

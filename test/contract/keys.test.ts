@@ -148,3 +148,26 @@ onEachEngine('the table of management keys', (start) => {
     expect(await store.managementKeys.find('mkey_1')).toBeNull()
   })
 })
+
+onEachEngine('what tells that keys have changed', (start) => {
+  test('versions come in pages by id, whole keys by their ids, and an account counts its own', async () => {
+    const { store } = await start()
+    await store.accounts.ensure('ann', 1)
+    const ids = ['key_1', 'key_2', 'key_3']
+    for (const [index, id] of ids.entries())
+      await store.keys.insert(keyRow({ id, hash: String(index).repeat(64) }))
+    await store.keys.disable('key_2', 5)
+    const first = await store.keys.versionsAfter('', 2)
+    expect(first).toEqual([
+      { id: 'key_1', revision: 1, hash: '0'.repeat(64) },
+      { id: 'key_2', revision: 2, hash: '1'.repeat(64) },
+    ])
+    expect(await store.keys.versionsAfter('key_2', 2)).toMatchObject([{ id: 'key_3' }])
+    const whole = await store.keys.those(['key_2', 'key_9'])
+    expect(whole).toEqual([
+      keyRow({ id: 'key_2', hash: '1'.repeat(64), disabledAt: 5, revision: 2 }),
+    ])
+    expect(await store.keys.those([])).toEqual([])
+    expect([await store.keys.count('ann'), await store.keys.count('bob')]).toEqual([3, 0])
+  })
+})
