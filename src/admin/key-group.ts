@@ -1,4 +1,4 @@
-// Whether an account may have new keys or credit, and keys of which groups.
+// Whether an account may have new keys or credit, how many keys, and of which groups.
 
 import { suggestion } from '../config/problems.ts'
 import type { KeyRow } from '../store/keys.ts'
@@ -41,6 +41,17 @@ export function checkNotDeleted(
 ): void {
   if (person === null || person.deletedAt === null) return
   throw new AdminError('conflict', 'account', `${account} was deleted and can have no ${wanted}`)
+}
+
+/** Throws AdminError where the account has so many keys already. Two at the same moment may both find room. */
+export async function checkRoom(
+  { keys }: Pick<Store, 'keys'>,
+  account: string,
+  most: number,
+): Promise<void> {
+  if (most === Number.POSITIVE_INFINITY || (await keys.count(account)) < most) return
+  const message = `${account} has ${most} keys or more, which is the most: delete one first`
+  throw new AdminError('conflict', 'account', message)
 }
 
 /** The groups the account may have keys of; null: all. */

@@ -4,7 +4,14 @@ import type { KeyConfig } from '../config/types.ts'
 import { createSecret, hashSecret, hintOf, randomBase62, startOf } from '../identity/secret.ts'
 import { type KeyRow, unrestrictedKey } from '../store/keys.ts'
 import type { Store } from '../store/store.ts'
-import { allowedGroup, checkGroup, checkNotDeleted, checkOwnGroup, groupsOf } from './key-group.ts'
+import {
+  allowedGroup,
+  checkGroup,
+  checkNotDeleted,
+  checkOwnGroup,
+  checkRoom,
+  groupsOf,
+} from './key-group.ts'
 import {
   dayBefore,
   isDeclared,
@@ -23,15 +30,20 @@ import { type AdminContext, AdminError } from './use-case.ts'
 
 type KeyWithSecret = Key & { readonly secret: string }
 
-/** Creates the account where it is missing; refuses a deleted one. The secret is shown in this reply only. */
+/**
+ * Creates the account where it is missing; refuses a deleted one, and one that has `most` keys or more. The secret is
+ * shown in this reply only.
+ */
 export async function createKey(
   admin: AdminContext,
   input: Input<'createKey'>,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<KeyWithSecret> {
   const { store, nowMs } = admin
   const { account, name, showCost } = input
   checkNotDeleted(account, await store.people.find(account))
   const group = await allowedGroup(store, account, input.group)
+  await checkRoom(store, account, most)
   const secret = createSecret()
   const row: KeyRow = {
     ...narrowed(unrestrictedKey, input),

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { createSecret, hashSecret, hintOf, startOf } from '../identity/secret.ts'
 import { type KeyRow, unrestrictedKey } from '../store/keys.ts'
 import { RowRefused, type Store } from '../store/store.ts'
-import { allowedGroup } from './key-group.ts'
+import { allowedGroup, checkRoom } from './key-group.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
@@ -23,11 +23,12 @@ interface PlaygroundKey {
 /**
  * Gives the one key a new secret and keeps its id for usage; the previous secret works until its own expiry, so that
  * two open pages do not end each other's. `group` left out: `default` or the first the account may use. Limits and
- * disabling by the owner stay in force. Throws AdminError `invalid` (group), `conflict`.
+ * disabling by the owner stay in force. Refused where it would be one key more than `most`. Throws AdminError `invalid` (group), `conflict`.
  */
 export async function playgroundKey(
   { store, nowMs }: AdminContext,
   { account, group: asked }: Input<'playgroundKey'>,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<PlaygroundKey> {
   const group = await allowedGroup(store, account, asked)
   const secret = createSecret()
@@ -47,6 +48,7 @@ export async function playgroundKey(
   await store.accounts.ensure(account, nowMs)
   for (;;) {
     const before = await store.keys.find(id)
+    if (before === null) await checkRoom(store, account, most)
     const isKept =
       before === null
         ? await inserted(store, {

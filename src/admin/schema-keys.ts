@@ -22,6 +22,14 @@ function listOf<Item extends z.ZodType>(item: Item, most: number) {
   return z.array(item).min(1, 'must not be empty').max(most, `expected at most ${most}`)
 }
 
+const mostModelText = 8_192
+
+/** Bounded in all too, because every server keeps the lists of all keys in memory. */
+const modelList = listOf(modelPattern, 1_000).refine(
+  (patterns) => patterns.reduce((sum, { length }) => sum + length, 0) <= mostModelText,
+  `expected at most ${mostModelText} characters in all`,
+)
+
 const addressExpected = 'expected an IP address, or a range such as 10.0.0.0/8'
 const address = z.string(addressExpected).refine(isAddressRange, addressExpected)
 
@@ -58,12 +66,12 @@ const spendLimit = z
 /** Limits of a key: null removes one; left out, a new key has none and an edited key keeps its own. */
 const narrowing = {
   expiresAt: timeAhead.nullish().describe('When the key expires; null: never'),
-  models: listOf(modelPattern, 1_000)
+  models: modelList
     .nullish()
     .describe(
       'Models of the group that the key may use, by name or by a pattern ending in `*`; null: all',
     ),
-  deniedModels: listOf(modelPattern, 1_000)
+  deniedModels: modelList
     .nullish()
     .describe('Models that the key may not use, by name or by a pattern ending in `*`; null: none'),
   addresses: listOf(address, 100)

@@ -58,6 +58,11 @@ export const identity = section({
     wholeNumber(1, 43_200),
     'Minutes for which a sign-in allows changes by administrators (of balances, prices, channels, settings, people) and secrets of keys; after that they have to sign in again. Left out: as long as their session lasts. Management keys and the command line are not limited.',
   ),
+  mostKeys: key(
+    wholeNumber(1, 1_000_000),
+    'Most API keys that an account may have by its own doing; operators may make more for it.',
+    1_000,
+  ),
   providers: key(
     identityProviders,
     'Identity providers through which people sign in, in the order of their buttons; they can be set only in the file.',

@@ -195,6 +195,7 @@ describe('a key', () => {
       [{ addresses: ['10.0.0.0/33'] }, 'addresses[0]'],
       [{ addresses: [] }, 'addresses'],
       [{ deniedModels: ['a*b'] }, 'deniedModels[0]'],
+      [{ deniedModels: Array(33).fill('m'.repeat(250)) }, 'deniedModels'],
       [{ spendLimit: { amount: '0' } }, 'spendLimit.amount'],
       [{ spendLimit: { amount: '1', timeZone: 'Mars/Olympus' } }, 'spendLimit.timeZone'],
       [{ spendLimit: { amount: '1', period: 'year' } }, 'spendLimit.period'],

@@ -1039,7 +1039,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Create a key
-         * @description The reply contains the secret, which cannot be read again. Operators may name another account, which is created if it does not exist. The account must be allowed to use the group. A limit that is null or left out does not apply.
+         * @description The reply contains the secret, which cannot be read again. Operators may name another account, which is created if it does not exist. The account must be allowed to use the group. A limit that is null or left out does not apply. Refused with 409 where the account has `identity.mostKeys` keys, unless an operator asks.
          */
         readonly post: operations["createKey"];
         readonly delete?: never;

@@ -17,6 +17,7 @@ import {
 import { inputs } from '../../../admin/schema.ts'
 import { pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
+import { newKeyLimit, secretsPace } from './key-pace.ts'
 
 const nano = z.string().openapi({
   description:
@@ -206,15 +207,17 @@ export const keyRoutes: readonly ControlRoute[] = [
     description:
       'The reply contains the secret, which cannot be read again. Operators may name another account, which is created ' +
       'if it does not exist. The account must be allowed to use the group. A limit that is null or left out does not ' +
-      'apply.',
+      'apply. Refused with 409 where the account has `identity.mostKeys` keys, unless an operator asks.',
     access: 'user',
     showsSecret: true,
     body: inputs.createKey.partial({ account: true }),
     reply: madeKey,
     status: 201,
-    async run({ admin, body, scope }) {
+    statuses: { 429: secretsPace.message },
+    async run({ admin, body, scope, services }) {
       const account = scope.oneAccount(body.account)
-      const made = await createKey(admin, { ...body, account })
+      const most = await newKeyLimit(scope, services)
+      const made = await createKey(admin, { ...body, account }, most)
       return { body: made, etag: made.revision }
     },
   }),
@@ -272,7 +275,9 @@ export const keyRoutes: readonly ControlRoute[] = [
     body: inputs.rotateKey.omit({ id: true, owner: true, revision: true }),
     bodyOptional: true,
     reply: madeKey,
-    async run({ admin, params: { id }, body: { overlapSeconds }, scope, ifMatch }) {
+    statuses: { 429: secretsPace.message },
+    async run({ admin, params: { id }, body: { overlapSeconds }, scope, services, ifMatch }) {
+      await newKeyLimit(scope, services)
       const input = { id, owner: scope.owner, revision: ifMatch, overlapSeconds }
       const body = await rotateKey(admin, input)
       return { body, etag: body.revision }

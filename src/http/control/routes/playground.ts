@@ -5,6 +5,7 @@ import { playgroundKey } from '../../../admin/playground-key.ts'
 import { inputs } from '../../../admin/schema.ts'
 import { timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
+import { newKeyLimit, secretsPace } from './key-pace.ts'
 import { accountOf } from './me.ts'
 
 const made = z
@@ -32,8 +33,11 @@ export const playgroundRoutes: readonly ControlRoute[] = [
     bodyOptional: true,
     reply: made,
     status: 201,
-    run: async (asked) => ({
-      body: await playgroundKey(asked.admin, { ...asked.body, account: accountOf(asked) }),
-    }),
+    statuses: { 429: secretsPace.message },
+    async run(asked) {
+      const account = accountOf(asked)
+      const most = await newKeyLimit(asked.scope, asked.services)
+      return { body: await playgroundKey(asked.admin, { ...asked.body, account }, most) }
+    },
   }),
 ]
