@@ -42,6 +42,7 @@ interface Charged {
 }
 
 interface ChargeDetails {
+  readonly amount_refunded?: number
   readonly created?: number
   readonly payment_method_details?: {
     /** The same for every use of one card. */
@@ -233,7 +234,9 @@ class Stripe implements Provider {
     if (intent !== undefined) {
       const path = `/v1/payment_intents/${encodeURIComponent(intent)}`
       const paid = await this.#call<Intent>(`${path}?expand[]=latest_charge`)
-      return { paid: paidByIntent(paid, order.id, Date.now()) }
+      return {
+        paid: notRefunded(paidByIntent(paid, order.id, Date.now()), { order, charged: paid }),
+      }
     }
     const path = pathOf(order)
     if (path === null) return { paid: null }
@@ -241,7 +244,9 @@ class Stripe implements Provider {
     const session = await this.#call<Session>(whole)
     if (session.client_reference_id !== order.id)
       throw new NotVerified('the reply is of another order')
-    return { paid: session.payment_status === 'paid' ? paidOf(session, Date.now()) : null }
+    const paid = session.payment_status === 'paid' ? paidOf(session, Date.now()) : null
+    const { payment_intent: charged } = session
+    return { paid: notRefunded(paid, { order, charged }) }
   }
 
   async close(order: PaymentOrder): Promise<void> {
@@ -422,6 +427,20 @@ function cardHash(charged: Charged): string | null {
 function chargedAt(charged: Charged): number | null {
   const created = chargeOf(charged)?.created
   return created ? created * 1_000 : null
+}
+
+/**
+ * A session stays paid after its refund. Money that went back before it was credited is not credited; null: all of it
+ * went back.
+ */
+function notRefunded(
+  paid: Paid | null,
+  { order, charged }: { readonly order: PaymentOrder; readonly charged: Session['payment_intent'] },
+): Paid | null {
+  if (paid === null || order.creditedAt !== null) return paid
+  const charge = typeof charged === 'object' && charged !== null ? chargeOf(charged) : null
+  const amountMinor = paid.amountMinor - (charge?.amount_refunded ?? 0)
+  return amountMinor > 0 ? { ...paid, amountMinor } : null
 }
 
 function paidOf(session: Session, at: number) {

@@ -257,7 +257,9 @@ class WechatPay implements Provider {
     try {
       const trade = await this.#wire.call('GET', path)
       if (trade['out_trade_no'] !== order.id) throw new NotVerified('the reply is of another order')
-      return { paid: isPaid(trade) ? paidOf(trade, this.#wire.settings) : null }
+      // It went back, in part or whole, before it was credited: how much of it, the reply does not say.
+      const isGone = trade['trade_state'] === 'REFUND' && order.creditedAt === null
+      return { paid: isPaid(trade) && !isGone ? paidOf(trade, this.#wire.settings) : null }
     } catch (error) {
       if (error instanceof ProviderRefused && unknownThere.test(error.message))
         return { paid: null }
