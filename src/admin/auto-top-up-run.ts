@@ -69,6 +69,9 @@ async function pay(
   const agreement = await store.paymentOrders.find(rule.agreement)
   if (agreement === null || agreement.state === 'disputed')
     throw new ProviderRefused('the payment by which it was agreed to is disputed')
+  // The rule's amounts are in that currency.
+  if (agreement.currency !== order.currency)
+    throw new ProviderRefused(`it was agreed to in ${agreement.currency}, not ${order.currency}`)
   const details = {
     returnUrl: address,
     notifyUrl: `${address}/api/payments/${order.provider}/notify`,

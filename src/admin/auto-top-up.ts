@@ -73,7 +73,8 @@ async function agreementOf(
 ): Promise<PaymentOrder | null> {
   const method = automatic.methods.agree
   const [order] = await paymentOrders.list({ account, method, paid: true, limit: 1 })
-  const isGood = order?.mode === mode && order.state !== 'disputed'
+  const isGood =
+    order?.mode === mode && order.currency === automatic.currency && order.state !== 'disputed'
   return order !== undefined && isGood ? order : null
 }
 
