@@ -23,6 +23,7 @@ import type {
   RefundPlanned,
 } from '../store/payment-tables.ts'
 import { type Page, pageByTime, timePlace } from './page.ts'
+import { refundableMinor, wholeRefund } from './refund-amount.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
@@ -251,14 +252,6 @@ export async function showOrder(admin: AdminContext, input: Input<'order'> & Own
   }
 }
 
-/** What was paid and not refunded; 0 while a payment is disputed, when the provider refunds nothing. */
-function refundableMinor({ state }: PaymentOrder, { transactions, refunds }: OrderDetails): number {
-  if (state === 'disputed') return 0
-  const sum = (of: readonly { readonly amountMinor: number }[]) =>
-    of.reduce((total, { amountMinor }) => total + amountMinor, 0)
-  return sum(transactions) - sum(refunds.filter((each) => each.state !== 'failed'))
-}
-
 /** Asks the provider now. */
 export async function checkOrder(
   admin: AdminContext,
@@ -313,7 +306,10 @@ export async function refundOrder(
 ) {
   const order = await findOfMode(admin, mode, input.id)
   const { store, actor, nowMs } = admin
-  const amountMinor = input.amount === undefined ? order.amountMinor : parseMinor(input.amount)
+  const amountMinor =
+    input.amount === undefined
+      ? await wholeRefund(store, order, input.refund)
+      : parseMinor(input.amount)
   if (!amountMinor) throw new AdminError('invalid', 'amount', 'expected more than 0')
   const id = input.refund ?? `tr${nowMs.toString(36)}${randomBytes(10).toString('hex')}`
   const spending = bonusSpending(settings)

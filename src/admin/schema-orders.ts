@@ -58,7 +58,7 @@ export const orderInputs = {
       ),
     amount: money
       .optional()
-      .describe('Amount to refund, in the currency of the order; left out: all of it'),
+      .describe('Amount to refund, in the currency of the order; left out: all that is left'),
     reason: text.max(256, 'expected at most 256 characters').describe('Reason, for the records'),
   }),
 }

@@ -38,6 +38,20 @@ describe.each(engineCases)(
       await store.payments.markPaid(id, paid, null, 5)
     }
 
+    test('without an amount, what is left of the payment is refunded, not what was ordered', async () => {
+      await store.accounts.ensure('part', 1)
+      await store.paymentOrders.create(newOrder({ id: 'part', account: 'part' }))
+      const paid = { id: 'trade-part', amountMinor: 500, payerHash: null }
+      await store.payments.markPaid('part', paidTransaction(paid), null, 5)
+      const refund = (body: object) =>
+        scene.stage.send(root, 'POST', '/api/orders/part/refund', {
+          body: { reason: 'asked for', ...body },
+        })
+      expect((await refund({ amount: '2.00', refund: 'r1' })).json.amount).toBe('2.00')
+      expect((await refund({ refund: 'r2' })).json.amount).toBe('3.00')
+      expect((await refund({ refund: 'r2' })).json.amount).toBe('3.00')
+    })
+
     test('an order in play money is not refunded where real money is taken, and keeps its money', async () => {
       await credited('played', 'play')
       const path = '/api/orders/played/refund'

@@ -1608,7 +1608,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Refund an order or a part of it
-         * @description Takes the money from the wallet and has the provider pay it back; at most what the account has beside bonuses. The first top-up bonus is taken back in proportion. Without `amount`, the whole order. A repeated request with the same `refund` answers with the same refund. State `pending`: the provider has not confirmed it, and is asked again. Callers: admins, and management keys that are bound to no account.
+         * @description Takes the money from the wallet and has the provider pay it back; at most what the account has beside bonuses. The first top-up bonus is taken back in proportion. Without `amount`, all that is left of the payment. A repeated request with the same `refund` answers with the same refund. State `pending`: the provider has not confirmed it, and is asked again. Callers: admins, and management keys that are bound to no account.
          */
         readonly post: operations["refundOrder"];
         readonly delete?: never;
@@ -10561,7 +10561,7 @@ export interface operations {
                 readonly "application/json": {
                     /** @description Id that the client chooses for this refund: the same id gives the same refund; left out: a new refund */
                     readonly refund?: string;
-                    /** @description Amount to refund, in the currency of the order; left out: all of it */
+                    /** @description Amount to refund, in the currency of the order; left out: all that is left */
                     readonly amount?: string;
                     /** @description Reason, for the records */
                     readonly reason: string;

@@ -419,7 +419,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     summary: 'Refund an order or a part of it',
     description:
       'Takes the money from the wallet and has the provider pay it back; at most what the account has beside bonuses. The ' +
-      'first top-up bonus is taken back in proportion. Without `amount`, the whole order. A repeated request with the ' +
+      'first top-up bonus is taken back in proportion. Without `amount`, all that is left of the payment. A repeated request with the ' +
       'same `refund` answers with the same refund. State `pending`: the provider has not confirmed it, and is asked ' +
       'again.',
     body: inputs.refundOrder.omit({ id: true }),
