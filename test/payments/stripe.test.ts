@@ -23,6 +23,13 @@ test('what else is sold through the same account is acknowledged, kept, and cred
     [200, { metadata: {} }],
     [200, { client_reference_id: 'ours', metadata: { order: 'ours' } }],
     [400, { client_reference_id: 'another-order' }],
+    [
+      200,
+      {
+        client_reference_id: 'of-another-deployment',
+        metadata: { checkout_order: 'of-another-deployment' },
+      },
+    ],
     [400, { metadata: { checkout_order: 'of-another-deployment' } }],
   ] as const
   for (const [expected, change] of sales) {
