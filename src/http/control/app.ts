@@ -184,12 +184,16 @@ async function answerRoute(
     const changes = noted && shown !== null ? await watchChanges(shown, asked) : null
     const answer = await answered()
     const reply = replyOf(route, answer)
-    if (isUnsafe(route.method)) await services.refresh()
-    if (noted) {
+    const finish = async () => {
+      if (isUnsafe(route.method)) await services.refresh()
+      if (!noted) return
       const target = { ...madeByRoute(answer), ...namedIn(asked.body, route), ...asked.params }
       const event = { ...asked, params: target, body: detail ?? asked.body }
       await note(route, event, changed ?? (await changes?.()) ?? null)
     }
+    if (!isUnsafe(route.method) || route.reads === true) await finish()
+    // What was changed stays so: told to try again, the caller would do it twice.
+    else await finish().catch((error: unknown) => services.onCrash(error, requestId))
     return reply
   }
   const repeat = repeatOf(request, principal, text)
