@@ -28,17 +28,14 @@ const tiered = [
 export const tieredNames: ReadonlySet<string> = new Set(tiered)
 
 /** The price names of docs/pricing.md, first those of tokens. */
-export const tokenNames = [...tiered, 'cachedAudio', 'cachedImage'] as const
-export const unitNames = [
-  'request',
-  'search',
-  'webSearch',
+export const tokenNames = [
+  ...tiered,
+  'cachedAudio',
+  'cachedImage',
   'toolImageInput',
   'toolImageOutput',
-  'image',
-  'second',
-  'character',
 ] as const
+export const unitNames = ['request', 'search', 'webSearch', 'image', 'second', 'character'] as const
 const units: ReadonlySet<string> = new Set(unitNames)
 
 /** A price of a card in words: its name, and its amount with its unit if that is not a million tokens. */
