@@ -124,7 +124,7 @@ interface Revised {
   readonly revision?: number | undefined
 }
 
-/** An order that is not paid yet is not paid any more. The agreement remains valid, for turning it on again. */
+/** An order that is under way may still be paid. The agreement remains valid, for turning it on again. */
 export async function removeAutoTopUp(
   { store }: AdminContext,
   { account }: Input<'account'>,

@@ -37,8 +37,8 @@ export interface AutoTopUpTable {
   /** Sum of automatic orders since a time, without those that ended unpaid, in minor units. */
   ordered(account: string, since: number): Promise<number>
   /**
-   * False if the rule was changed since it was taken, an order is under way, the account is not in use, the threshold
-   * is not crossed, or the limit of the month would be exceeded.
+   * False if the rule was changed since it was taken, an order is under way (also of a rule removed before), the
+   * account is not in use, the threshold is not crossed, or the limit of the month would be exceeded.
    */
   begin(
     rule: Pick<AutoTopUp, 'account' | 'revision'>,
@@ -66,6 +66,10 @@ const crossed = `(SELECT credits_posted - debits_posted FROM ledger_account WHER
 /** Its account is neither suspended nor deleted. */
 const isInUse = `NOT EXISTS (SELECT 1 FROM account
   WHERE account.id = auto_top_up.account AND (suspended_at IS NOT NULL OR deleted_at IS NOT NULL))`
+
+/** An order of a rule that was removed meanwhile: it may still be paid. */
+const isUnderWay = `EXISTS (SELECT 1 FROM payment_order WHERE payment_order.account = auto_top_up.account
+  AND method = '${automaticMethod}' AND state IN ('created', 'shown'))`
 
 /** Not taken by another process; the second time is longer than any that a rule is taken for. */
 const isFree = '(until <= ? OR until > ?)'
@@ -112,7 +116,7 @@ export function autoTopUpTable(engine: Engine): AutoTopUpTable {
       const name = cleanText(account)
       const changed = await engine.run(
         `UPDATE auto_top_up SET order_id = ? WHERE account = ? AND revision = ? AND order_id IS NULL AND problem IS NULL
-          AND ${isInUse} AND ${crossed} AND (${orderedSince}) + amount_minor <= month_minor`,
+          AND ${isInUse} AND ${crossed} AND NOT ${isUnderWay} AND (${orderedSince}) + amount_minor <= month_minor`,
         [orderId, name, revision, name, monthStart],
       )
       return changed > 0
