@@ -4,18 +4,12 @@ import { invalidRequest } from '../../errors.ts'
 import type { Extra, JsonObject, JsonValue, Message, RequestPart } from '../ir.ts'
 import { isObject, setMember, stringOf } from '../json/value.ts'
 import { membersOf, repeated, withExtra } from './fields.ts'
-import { madeId } from './ids.ts'
 import { audioFormatOf } from './media.ts'
 import { noSignature } from './models.ts'
-
-/** Calls of the history that are not answered yet, in order. */
-interface OpenCalls {
-  readonly waiting: { readonly id: string; readonly name: string }[]
-  count: number
-}
+import { OpenCalls } from './open-calls.ts'
 
 export function decodeContents(value: JsonValue | undefined): Message[] {
-  const calls: OpenCalls = { waiting: [], count: 0 }
+  const calls = new OpenCalls()
   return repeated(value).flatMap((content, at) => decodeContent(content, `contents[${at}]`, calls))
 }
 
@@ -23,6 +17,7 @@ function decodeContent(value: JsonValue, path: string, calls: OpenCalls): Messag
   if (!isObject(value)) throw invalidRequest(`${path} must be an object`, path)
   const { role = 'user', parts } = membersOf(value)
   const spoken = role === 'model' ? 'assistant' : 'user'
+  calls.begin(role === 'model')
   const messages: Message[] = []
   let run: RequestPart[] = []
   const flush = (): void => {
@@ -114,9 +109,7 @@ function callOf(call: JsonObject, part: JsonObject, path: string, calls: OpenCal
     const param = `${path}.functionCall.name`
     throw invalidRequest(`${param} must be a string`, param)
   }
-  const id = stringOf(call['id']) || madeId('', 0, calls.count)
-  calls.count++
-  calls.waiting.push({ id, name })
+  const id = calls.open(stringOf(call['id']), name)
   return {
     type: 'tool-call',
     id,
@@ -127,17 +120,6 @@ function callOf(call: JsonObject, part: JsonObject, path: string, calls: OpenCal
   }
 }
 
-/** The id of the answered call: by the answer's id, else the first open call with its name. */
-function answered(answer: JsonObject, calls: OpenCalls): string {
-  const { waiting } = calls
-  const id = stringOf(answer['id'])
-  const name = stringOf(answer['name'])
-  const byId = id === '' ? -1 : waiting.findIndex((call) => call.id === id)
-  const at = byId >= 0 ? byId : waiting.findIndex((call) => call.name === name)
-  const [found] = at < 0 ? [] : waiting.splice(at, 1)
-  return id || found?.id || madeId(name, 0, calls.count++)
-}
-
 function answerOf(answer: JsonObject, path: string, calls: OpenCalls): Message {
   const { response, parts } = answer
   const media = repeated(parts).filter(isObject)
@@ -146,7 +128,7 @@ function answerOf(answer: JsonObject, path: string, calls: OpenCalls): Message {
   const { gemini = {} } = rest.extra ?? {}
   return {
     role: 'tool',
-    callId: answered(answer, calls),
+    callId: calls.answered(stringOf(answer['id']), stringOf(answer['name'])),
     parts: [
       ...(said.text === '' ? [] : [{ type: 'text', text: said.text } as const]),
       ...media.map((part, at) => decodePart(membersOf(part), `${path}.parts[${at}]`, calls)),

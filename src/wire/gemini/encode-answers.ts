@@ -8,9 +8,28 @@ import { ownFields, ownPart } from './fields.ts'
 import { isMadeId } from './ids.ts'
 import type { Encoding } from './models.ts'
 
-export interface KnownCall {
-  readonly id: string
-  readonly name: string
+/** The calls of the history so far, in their order. */
+export class KnownCalls {
+  private readonly names: string[] = []
+  /** The place of the last call with an id. */
+  private readonly places = new Map<string, number>()
+
+  get count(): number {
+    return this.names.length
+  }
+
+  note({ parts }: Message): void {
+    for (const part of parts) {
+      if (part.type !== 'tool-call') continue
+      this.places.set(part.id, this.names.length)
+      this.names.push(part.name)
+    }
+  }
+
+  find(id: string | undefined): { readonly place: number; readonly name: string } | null {
+    const place = id === undefined ? undefined : this.places.get(id)
+    return place === undefined ? null : { place, name: this.names[place] ?? '' }
+  }
 }
 
 interface Answers {
@@ -26,14 +45,14 @@ interface Answers {
 export function answersOf(
   run: readonly Message[],
   first: number,
-  calls: readonly KnownCall[],
+  calls: KnownCalls,
   encoding: Encoding,
 ): Answers {
   const answers: { readonly order: number; readonly part: JsonObject }[] = []
   const media: JsonObject[] = []
   for (const [at, message] of run.entries()) {
-    const order = calls.findLastIndex(({ id }) => id === message.callId)
-    const name = calls[order]?.name ?? nameOf(message)
+    const call = calls.find(message.callId)
+    const name = call?.name ?? nameOf(message)
     const kept = partsOf(message, first + at, encoding)
     const inside = encoding.traits.third && kept.length > 0
     if (!inside) media.push(...kept)
@@ -47,7 +66,7 @@ export function answersOf(
         ...(inside && { parts: kept }),
       },
     }
-    answers.push({ order: order < 0 ? calls.length + at : order, part })
+    answers.push({ order: call?.place ?? calls.count + at, part })
   }
   answers.sort((a, b) => a.order - b.order)
   return { answers: answers.map(({ part }) => part), media }

@@ -3,7 +3,7 @@
 import type { JsonObject, Message, RequestPart } from '../ir.ts'
 import { parsedExactly } from '../json/exact.ts'
 import { isObject } from '../json/value.ts'
-import { answersOf, type KnownCall } from './encode-answers.ts'
+import { answersOf, KnownCalls } from './encode-answers.ts'
 import { mediaPart } from './encode-media.ts'
 import { ownFields, ownPart } from './fields.ts'
 import { isMadeId } from './ids.ts'
@@ -31,7 +31,7 @@ export function encodeContents(messages: readonly Message[], encoding: Encoding)
   const leading = messages.slice(0, body < 0 ? messages.length : body)
   const system = leading.flatMap((message, at) => partsOf(message, at, encoding))
   const turns: OpenTurn[] = []
-  let calls: KnownCall[] = []
+  const calls = new KnownCalls()
   const sayAs = (turn: Turn, parts: readonly JsonObject[]): void => {
     if (parts.length === 0) return
     const last = turns.at(-1)
@@ -42,8 +42,9 @@ export function encodeContents(messages: readonly Message[], encoding: Encoding)
     const message = messages[at]
     if (message === undefined) break
     if (message.role === 'tool') {
-      const end = messages.findIndex(({ role }, index) => index > at && role !== 'tool')
-      const run = messages.slice(at, end < 0 ? messages.length : end)
+      let end = at + 1
+      while (messages[end]?.role === 'tool') end++
+      const run = messages.slice(at, end)
       const { answers, media } = answersOf(run, at, calls, encoding)
       sayAs('answers', answers)
       sayAs('user', media)
@@ -51,7 +52,7 @@ export function encodeContents(messages: readonly Message[], encoding: Encoding)
       continue
     }
     const turn = message.role === 'assistant' ? 'model' : 'user'
-    if (turn === 'model') calls = [...calls, ...callsOf(message)]
+    if (turn === 'model') calls.note(message)
     if (isSystem(message)) encoding.dropped.push(`messages[${at}].role`)
     sayAs(turn, partsOf(message, at, encoding))
   }
@@ -60,12 +61,6 @@ export function encodeContents(messages: readonly Message[], encoding: Encoding)
     return { role: turn === 'model' ? 'model' : 'user', parts }
   })
   return { system: system.length === 0 ? null : { parts: system }, contents }
-}
-
-function callsOf({ parts }: Message): KnownCall[] {
-  return parts.flatMap((part) =>
-    part.type === 'tool-call' ? [{ id: part.id, name: part.name }] : [],
-  )
 }
 
 /** The first call of a turn must carry a signature; in a history from other vendors it has none. */

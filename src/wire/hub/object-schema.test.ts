@@ -100,6 +100,24 @@ describe('a root', () => {
     })
   })
 
+  test('that describes more than anybody can read is answered at once', () => {
+    const circular = { type: 'object', anyOf: Array.from({ length: 20 }, () => ({ $ref: '#' })) }
+    expect(plain(circular).parameters).toEqual({ type: 'object', properties: {} })
+    const inner = { anyOf: Array.from({ length: 20 }, () => ({ $ref: '#/$defs/b' })) }
+    const deep = { anyOf: Array.from({ length: 20 }, () => ({ $ref: '#/$defs/a' })) }
+    const $defs = { a: inner, b: { anyOf: Array.from({ length: 20 }, () => shape('c', {})) } }
+    expect(plain({ ...deep, $defs }).parameters).toMatchObject({ type: 'object' })
+    const names = Array.from({ length: 10_000 }, (_, at) => `n${at}`)
+    const wide = { type: 'object', required: names }
+    expect(plain({ anyOf: [wide, wide] }).parameters).toMatchObject({ required: names })
+    const members = {
+      type: 'object',
+      properties: Object.fromEntries(names.map((name) => [name, {}])),
+    }
+    const all = Array.from({ length: 8_000 }, (_, at) => ({ properties: { [`m${at}`]: {} } }))
+    expect(plain({ allOf: [members, ...all] }).parameters).toMatchObject({ type: 'object' })
+  })
+
   test('that is plain is not touched', () => {
     const tool = { type: 'function', name: 'f', parameters: shape('a', {}) } as const
     expect(withPlainRoot(tool)).toBe(tool)

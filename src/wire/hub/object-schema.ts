@@ -2,15 +2,16 @@
 
 import type { JsonObject, JsonValue, Tool } from '../ir.ts'
 import { isObject, objectOf, objectsIn, setMember, stringsIn } from '../json/value.ts'
-import { flattened, merged } from './schema-merge.ts'
+import { flattened, type Merged, merged } from './schema-merge.ts'
 
 type FunctionTool = Extract<Tool, { readonly type: 'function' }>
 
 /** Keywords that OpenAI refuses at the root of a function's parameters; Anthropic refuses the first three. */
 const composing = ['anyOf', 'oneOf', 'allOf', '$ref', 'not', 'enum', 'const'] as const
 
-/** Nested unions beyond this depth are left out, which only widens the schema. */
+/** Nested unions beyond this depth, and further alternatives than this, are left out, which only widens the schema. */
 const maxDepth = 8
+const maxBranches = 1_000
 
 /** Whether the schema's root is neither a reference nor composed of other schemas. */
 export function isPlainRoot(schema: JsonObject): boolean {
@@ -31,7 +32,8 @@ export function withPlainRoot(tool: FunctionTool): FunctionTool {
   const { parameters, description = '' } = tool
   if (parameters === undefined || isPlainRoot(parameters)) return tool
   const said: string[] = []
-  const plain = unionOf(resolvedRoot(parameters), parameters, said, 0)
+  const start = flattened(parameters, parameters, [rootRef]) ?? { schema: parameters, refs: [] }
+  const plain = unionOf(start, { root: parameters, left: maxBranches }, said, 0)
   const { not, type: _, enum: __, const: ___, $ref: ____, allOf: _____, ...rest } = plain
   if (not !== undefined) said.push(`The arguments must not match ${JSON.stringify(not)}.`)
   return {
@@ -41,15 +43,33 @@ export function withPlainRoot(tool: FunctionTool): FunctionTool {
   }
 }
 
-/** The schema without `anyOf` and `oneOf`; `said` gets a sentence on each. */
-function unionOf(schema: JsonObject, root: JsonObject, said: string[], depth: number): JsonObject {
+/** Every schema begins inside this one. */
+const rootRef = '#'
+
+interface Union {
+  readonly root: JsonObject
+  /** How many alternatives may still be read. */
+  left: number
+}
+
+/**
+ * The schema without `anyOf` and `oneOf`; `said` gets a sentence on each. An alternative that contains itself adds
+ * nothing and is left out.
+ */
+function unionOf(
+  { schema, refs }: Merged,
+  union: Union,
+  said: string[],
+  depth: number,
+): JsonObject {
   const { anyOf, oneOf, ...base } = schema
   let plain: JsonObject = base
   for (const list of [anyOf, oneOf]) {
-    if (!Array.isArray(list) || depth > maxDepth) continue
+    if (!Array.isArray(list) || depth > maxDepth || list.length > union.left) continue
+    union.left -= list.length
     const branches = objectsIn(list).flatMap((branch) => {
-      const flat = flattened(branch, root, [])?.schema
-      return flat === undefined || !mayBeObject(flat) ? [] : [unionOf(flat, root, [], depth + 1)]
+      const flat = flattened(branch, union.root, refs)
+      return flat === null || !mayBeObject(flat.schema) ? [] : [unionOf(flat, union, [], depth + 1)]
     })
     if (branches.length > 1) said.push(sentenceOf(branches))
     plain = joined(plain, branches)
@@ -63,15 +83,26 @@ function mayBeObject({ type }: JsonObject): boolean {
 
 /** `base` with the members that any of the branches has. */
 function joined(base: JsonObject, branches: readonly JsonObject[]): JsonObject {
-  if (branches.length === 0) return base
   const own = objectOf(base['properties'])
-  const each = branches.map((branch) => objectOf(branch['properties']))
+  if (branches.length === 0) return { ...base, properties: own }
   const properties: JsonObject = { ...own }
-  for (const name of new Set(each.flatMap((members) => Object.keys(members)))) {
-    setMember(properties, name, memberOf(name, own, each))
+  const each = new Map<string, JsonValue[]>()
+  for (const { properties: members } of branches) {
+    for (const [name, member] of Object.entries(objectOf(members))) {
+      if (member === undefined) continue
+      const known = each.get(name)
+      if (known === undefined) each.set(name, [member])
+      else known.push(member)
+    }
+  }
+  for (const [name, members] of each) {
+    // Where a branch does not say more, the base's own holds.
+    const inners = members.length < branches.length ? [...members, own[name]] : members
+    setMember(properties, name, memberOf(own[name], inners))
   }
   const [first = [], ...others] = branches.map((branch) => stringsIn(branch['required']))
-  const needed = first.filter((name) => others.every((names) => names.includes(name)))
+  const sets = others.map((names) => new Set(names))
+  const needed = first.filter((name) => sets.every((names) => names.has(name)))
   const required = [...new Set([...stringsIn(base['required']), ...needed])]
   const closed = branches.every((branch) => branch['additionalProperties'] === false)
   return {
@@ -83,11 +114,12 @@ function joined(base: JsonObject, branches: readonly JsonObject[]): JsonObject {
 }
 
 /** The schema of one member: that of any branch, each within the base's own. */
-function memberOf(name: string, own: JsonObject, each: readonly JsonObject[]): JsonValue {
-  const base = own[name]
+function memberOf(
+  base: JsonValue | undefined,
+  inners: readonly (JsonValue | undefined)[],
+): JsonValue {
   const found = new Map<string, JsonValue>()
-  for (const members of each) {
-    const inner = members[name] ?? base
+  for (const inner of inners) {
     if (inner === undefined) continue
     const both = isObject(base) && isObject(inner) && inner !== base ? merged(inner, base) : inner
     found.set(JSON.stringify(both), both)
@@ -118,13 +150,13 @@ function sentenceOf(branches: readonly JsonObject[]): string {
 }
 
 function formOf({ properties, required }: JsonObject): string {
-  const needed = stringsIn(required)
+  const needed = new Set(stringsIn(required))
   const members = objectOf(properties)
   const names = new Set([...Object.keys(members), ...needed])
   const texts = [...names].map((name) => {
     const { const: only } = objectOf(members[name])
     const value = only === undefined ? '' : `: ${JSON.stringify(only)}`
-    return `${name}${needed.includes(name) ? '' : '?'}${value}`
+    return `${name}${needed.has(name) ? '' : '?'}${value}`
   })
   return `{${texts.join(', ')}}`
 }

@@ -52,11 +52,22 @@ export function flattened(
       followed = [...followed, ref]
       at = allOf === undefined ? merged(rest, found) : merged({ ...rest, allOf }, found)
     } else if (Array.isArray(allOf)) {
-      at = objectsIn(allOf).reduce(merged, rest)
+      at = mergedAll([rest, ...objectsIn(allOf)])
     } else return { schema: at, refs: followed }
   }
   return null
 }
+
+/** In halves: one after the other would copy all members of those before for each. */
+function mergedAll(schemas: readonly JsonObject[]): JsonObject {
+  const [first = {}, second] = schemas
+  if (second === undefined) return first
+  if (schemas.length <= fewSchemas) return schemas.reduce(merged)
+  const middle = schemas.length >> 1
+  return merged(mergedAll(schemas.slice(0, middle)), mergedAll(schemas.slice(middle)))
+}
+
+const fewSchemas = 16
 
 /**
  * The intersection of two schemas. If a keyword cannot hold both values, one of them stays, which only widens the

@@ -29,7 +29,8 @@ function isRole(role: JsonValue | undefined): role is Role {
 }
 
 /** Generated ids of deprecated function calls that are not answered yet, by function name. */
-type Unanswered = Map<string, string[]>
+/** The made ids of calls by function, of which those before `next` are answered. */
+type Unanswered = Map<string, { readonly ids: string[]; next: number }>
 
 export function decodeMessages(list: readonly JsonValue[]): Message[] {
   const unanswered: Unanswered = new Map()
@@ -57,7 +58,8 @@ function decodeFunctionAnswer(
   rest: JsonObject,
   unanswered: Unanswered,
 ): Message {
-  const callId = unanswered.get(stringOf(rest['name']))?.shift()
+  const waiting = unanswered.get(stringOf(rest['name']))
+  const callId = waiting?.ids[waiting.next++]
   return {
     role: 'tool',
     parts,
@@ -85,7 +87,9 @@ function decodeAssistant(
   if (isObject(call)) {
     const name = stringOf(call['name'])
     const id = `call_function_${index}`
-    unanswered.set(name, [...(unanswered.get(name) ?? []), id])
+    const waiting = unanswered.get(name)
+    if (waiting === undefined) unanswered.set(name, { ids: [id], next: 0 })
+    else waiting.ids.push(id)
     const input = stringOf(call['arguments'])
     const extra = withExtra({ function_call: true })
     parts.push({ type: 'tool-call', id, name, arguments: input, ...extra })
@@ -110,16 +114,25 @@ interface Placed {
   readonly message: Message
 }
 
+/** The same while more may be joined to it; `parts` are its own then. */
+interface Joining extends Placed {
+  readonly hasCalls: boolean
+  readonly parts: RequestPart[] | null
+}
+
 /** Joins assistant messages after a turn with calls: in this format the answers must follow the calls directly. */
 function withCallsJoined(messages: readonly Message[]): Placed[] {
-  const found: Placed[] = []
+  const found: Joining[] = []
   for (const [index, message] of messages.entries()) {
     const last = found.at(-1)
-    const calls = last?.message.parts.some(({ type }) => type === 'tool-call') === true
-    if (last !== undefined && calls && message.role === 'assistant') {
-      const parts = [...last.message.parts, ...message.parts]
-      found[found.length - 1] = { index: last.index, message: { ...last.message, parts } }
-    } else found.push({ index, message })
+    if (last?.hasCalls !== true || message.role !== 'assistant') {
+      const hasCalls = message.parts.some(({ type }) => type === 'tool-call')
+      found.push({ index, message, hasCalls, parts: null })
+      continue
+    }
+    const parts = last.parts ?? [...last.message.parts]
+    for (const part of message.parts) parts.push(part)
+    found[found.length - 1] = { ...last, message: { ...last.message, parts }, parts }
   }
   return found
 }

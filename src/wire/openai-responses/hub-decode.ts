@@ -7,7 +7,7 @@ import { isObject, listOf, objectsIn, stringOf } from '../json/value.ts'
 import { present } from '../openai-chat/hub-fields.ts'
 import { clientToolOfItem } from './client-tools.ts'
 import { self, withExtra } from './hub-fields.ts'
-import { carriedBy, withOpaque } from './hub-opaque-state.ts'
+import { carriedBy } from './hub-opaque-state.ts'
 import { decodeParts } from './hub-parts.ts'
 import { takeKept, takePlain, takeReasoning, takeText } from './hub-settings.ts'
 import { type Catalog, catalogOf, namesIn, takeTools } from './hub-tools.ts'
@@ -23,10 +23,26 @@ function roleOf(value: JsonValue | undefined, place: string): Role {
 }
 
 /** A model turn in progress: its reasoning, texts and calls, until another role follows. */
-interface Turn {
-  parts: RequestPart[]
+class Turn {
+  readonly parts: RequestPart[] = []
   /** Private fields of the turn's message item; null until one was read. */
-  fields: JsonObject | null
+  fields: JsonObject | null = null
+  /** The places of the last text, and of the last call with an id. */
+  private text = -1
+  private readonly calls = new Map<string, number>()
+
+  add(part: RequestPart): void {
+    if (part.type === 'text') this.text = this.parts.length
+    else if (part.type === 'tool-call') this.calls.set(part.id, this.parts.length)
+    this.parts.push(part)
+  }
+
+  /** Puts opaque state back on its part; without that part it is lost. */
+  seal({ sealed, callId }: { readonly sealed: string; readonly callId: string | null }): void {
+    const at = callId === null ? this.text : (this.calls.get(callId) ?? -1)
+    const part = this.parts[at]
+    if (part?.type === 'text' || part?.type === 'tool-call') this.parts[at] = { ...part, sealed }
+  }
 }
 
 class Items {
@@ -52,7 +68,7 @@ class Items {
         return
       case 'function_call':
       case 'custom_tool_call':
-        this.open().parts.push(callOf(item, type === 'custom_tool_call', this.catalog.names))
+        this.open().add(callOf(item, type === 'custom_tool_call', this.catalog.names))
         return
       case 'additional_tools':
         // Its tools are already in the catalog.
@@ -102,7 +118,7 @@ class Items {
     const extra = { [self]: item }
     const data = stringOf(item['result'])
     const url = `data:image/${stringOf(item['output_format']) || 'png'};base64,${data}`
-    this.open().parts.push(data === '' ? { type: 'other', extra } : { type: 'image', url, extra })
+    this.open().add(data === '' ? { type: 'other', extra } : { type: 'image', url, extra })
   }
 
   /** A call or an answer of a tool with its own item types, or an item that only this format knows. */
@@ -114,11 +130,11 @@ class Items {
     const { caller } = present(item)
     const extra = caller === undefined ? {} : withExtra({ caller })
     if (known === null || id === '') {
-      this.open().parts.push({ type: 'other', extra: { [self]: item } })
+      this.open().add({ type: 'other', extra: { [self]: item } })
     } else if (known.call === item['type']) {
       const input = JSON.stringify(known.input(item))
       const name = names.ofType(known.type)
-      this.open().parts.push({ type: 'tool-call', id, name, arguments: input, ...extra, native })
+      this.open().add({ type: 'tool-call', id, name, arguments: input, ...extra, native })
     } else {
       this.end()
       const text = outputText(item, names)
@@ -141,7 +157,7 @@ class Items {
   }
 
   private open(): Turn {
-    this.turn ??= { parts: [], fields: null }
+    this.turn ??= new Turn()
     return this.turn
   }
 
@@ -161,15 +177,14 @@ class Items {
     if (!fresh || (this.turn !== null && this.turn.fields !== null)) this.end()
     const turn = this.open()
     turn.fields = rest
-    turn.parts.push(...parts)
+    for (const part of parts) turn.add(part)
   }
 
   private reasoning(item: JsonObject): void {
     const { type: _, summary, content, encrypted_content: sealed, ...rest } = present(item)
     const carried = carriedBy(stringOf(sealed))
     if (carried !== null) {
-      const turn = this.open()
-      turn.parts = withOpaque(turn.parts, carried) ?? turn.parts
+      this.open().seal(carried)
       return
     }
     const said = [summary, content].map((list) =>
@@ -181,10 +196,10 @@ class Items {
     const isOpaque = typeof sealed === 'string' && sealed !== ''
     const extra = withExtra(rest)
     const opaque = isOpaque ? { sealed } : {}
-    if (text !== '') this.open().parts.push({ type: 'reasoning', text, ...opaque, ...extra })
+    if (text !== '') this.open().add({ type: 'reasoning', text, ...opaque, ...extra })
     else if (isOpaque) {
-      this.open().parts.push({ type: 'reasoning', text, sealed, redacted: true, ...extra })
-    } else this.open().parts.push({ type: 'reasoning', text, ...extra })
+      this.open().add({ type: 'reasoning', text, sealed, redacted: true, ...extra })
+    } else this.open().add({ type: 'reasoning', text, ...extra })
   }
 
   /** The gateway's own summary goes to any model as text; a vendor's goes back to the channel that made it. */
@@ -194,7 +209,7 @@ class Items {
     const summary = summaryIn(sealed)
     if (summary === null) {
       const extra = withExtra(rest)
-      this.open().parts.push({ type: 'reasoning', text: '', sealed, redacted: true, ...extra })
+      this.open().add({ type: 'reasoning', text: '', sealed, redacted: true, ...extra })
       return
     }
     this.end()

@@ -1,7 +1,5 @@
 // Carries opaque state of calls and texts in a format that has a member for it on reasoning alone.
 
-import type { RequestPart } from '../ir.ts'
-
 const ofCall = 'tool-call:'
 const ofText = 'text:'
 
@@ -19,17 +17,4 @@ export function carriedBy(
   // Ids may contain colons; opaque state is base64.
   const end = content.lastIndexOf(':')
   return { callId: content.slice(ofCall.length, end), sealed: content.slice(end + 1) }
-}
-
-/** The parts with the opaque state back on its part; null where that part is not among them. */
-export function withOpaque(
-  parts: readonly RequestPart[],
-  { sealed, callId }: { readonly sealed: string; readonly callId: string | null },
-): RequestPart[] | null {
-  const at = parts.findLastIndex((part) =>
-    callId === null ? part.type === 'text' : part.type === 'tool-call' && part.id === callId,
-  )
-  const part = parts[at]
-  if (part?.type !== 'text' && part?.type !== 'tool-call') return null
-  return parts.with(at, { ...part, sealed })
 }

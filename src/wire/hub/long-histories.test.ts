@@ -1,0 +1,62 @@
+// Tests that long histories of calls and answers are read and written in a time that grows with their length alone.
+
+import { expect, test } from 'bun:test'
+import { geminiHub } from '../gemini/hub.ts'
+import type { JsonObject } from '../ir.ts'
+import { chatHub } from '../openai-chat/hub.ts'
+import { responsesHub } from '../openai-responses/hub.ts'
+
+/** Where the time grows with the square, these would take minutes. */
+const count = 40_000
+const each = <T>(make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
+const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } })
+const user = { role: 'user', content: 'x' }
+
+function decoded(messages: readonly object[]) {
+  return chatHub.decodeRequest({ model: 'm', messages } as unknown as JsonObject, {}).value
+}
+
+test('calls and answers in turns, to Google', () => {
+  const turns = each((at) => [
+    { role: 'assistant', tool_calls: [call(`c${at}`)] },
+    { role: 'tool', tool_call_id: `c${at}`, content: 'r' },
+  ]).flat()
+  const { contents } = geminiHub.encodeRequest(decoded([user, ...turns]), 'gemini-2.5-flash').value
+  expect(contents).toHaveLength(2 * count + 1)
+})
+
+test('answers in the reverse order of their calls, from Google', () => {
+  const calls = each((at) => ({ functionCall: { id: `i${at}`, name: 'f' } }))
+  const answers = each((at) => ({
+    functionResponse: { id: `i${count - 1 - at}`, name: 'f', response: {} },
+  }))
+  const contents = [
+    { role: 'model', parts: calls },
+    { role: 'user', parts: answers },
+  ]
+  const { messages } = geminiHub.decodeRequest({ contents } as unknown as JsonObject, {
+    model: 'm',
+  }).value
+  expect(messages.at(-1)?.callId).toBe('i0')
+})
+
+test('deprecated calls, and messages that are joined, of chats', () => {
+  const asked = each(() => ({ role: 'assistant', function_call: { name: 'f', arguments: '' } }))
+  const told = each(() => ({ role: 'function', name: 'f', content: 'r' }))
+  expect(decoded([...asked, ...told]).messages).toHaveLength(2 * count)
+  const said = each(() => ({ role: 'assistant', content: 'a' }))
+  const joined = decoded([{ role: 'assistant', tool_calls: [call('c')] }, ...said])
+  expect(chatHub.encodeRequest(joined, 'm').value['messages']).toHaveLength(1)
+})
+
+test('opaque state of many calls, of Responses', () => {
+  const input = [
+    ...each((at) => ({ type: 'function_call', call_id: `c${at}`, name: 'f', arguments: '{}' })),
+    ...each((at) => ({ type: 'reasoning', summary: [], encrypted_content: `tool-call:c${at}:x` })),
+  ]
+  const { messages } = responsesHub.decodeRequest(
+    { model: 'm', input } as unknown as JsonObject,
+    {},
+  ).value
+  expect(messages[0]?.parts[7]).toMatchObject({ id: 'c7', sealed: 'x' })
+})
