@@ -2,7 +2,6 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ModelKind } from '../config/types.ts'
 import { sourcePath } from '../installation.ts'
 import { sandbox, sandboxPrices } from './models/sandbox.ts'
 import { shippedModels } from './shipped-models.ts'
@@ -35,16 +34,6 @@ interface PricedModel {
 }
 
 /**
- * What OpenAI's models have made by its tool for pictures, in Responses: the prices of `gpt-image-1`, which are the
- * highest of those that the tool may use.
- */
-const toolPictures = { toolImageInput: '10', toolImageOutput: '40' }
-
-function drawsByTool(vendor: string, kind: ModelKind): boolean {
-  return kind === 'chat' && (vendor === 'openai' || vendor === 'azure-openai')
-}
-
-/**
  * One card for each shipped model with a price; where several vendors ship the same name, the first with a price for it
  * decides. Vendors publish in dollars: with another currency only the sandbox has prices.
  */
@@ -58,12 +47,11 @@ export function shippedPrices(currency: string): readonly ShippedPrices[] {
   }
   for (const { vendor, models } of currency === file.currency ? shippedModels : []) {
     const priced = file.vendors[vendor]
-    for (const [model, { kind = 'chat' }] of Object.entries(models)) {
+    for (const model of Object.keys(models)) {
       const card = priced?.[model]
       if (card === undefined || cards.has(model)) continue
       const { source, prices, date = file.date } = card
-      const whole = drawsByTool(vendor, kind) ? { ...toolPictures, ...prices } : prices
-      cards.set(model, { model, prices: whole, source, sourceDate: date })
+      cards.set(model, { model, prices, source, sourceDate: date })
     }
   }
   return [...cards.values()]
