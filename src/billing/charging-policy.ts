@@ -107,6 +107,11 @@ function usageOf(
   // The client left or its money ran out, but the vendor has processed the prompt nevertheless.
   const stopped = stoppedBy.has(errorCode ?? '')
   const reported = summary?.usage && !isUnbelieved(settlement) ? summary.usage : null
+  if (summary && reported && errorCode !== null && settlement.request.peek.stream) {
+    const counted = countedOf(settlement.request, summary)
+    if (isOfBeginning(reported, summary, counted))
+      return { usage: withReplyOf(counted, reported), source: 'counted' }
+  }
   if (
     summary &&
     reported &&
@@ -143,6 +148,20 @@ function isBeyond({ model, dialect, peek }: BilledRequest, usage: Usage): boolea
   if (model.context === null || !speaks(dialect.operation)) return false
   const most = mostRounds * model.context
   return promptTokens(usage) > most || replyOf(usage) > most * Math.max(1, peek.choices)
+}
+
+/**
+ * Whether a stream that broke off had reported no more than its beginning, as Anthropic's do in `message_start`: who
+ * leaves before the end would get the reply for a token.
+ */
+function isOfBeginning(reported: Usage, summary: ReplySummary, counted: Usage): boolean {
+  return summary.finishReason === null && replyOf(counted) > 2 * replyOf(reported)
+}
+
+/** The reported prompt, with the reply as it was counted. */
+function withReplyOf(counted: Usage, reported: Usage): Usage {
+  const { output, reasoning } = counted
+  return { ...reported, output, reasoning }
 }
 
 function countedOf(request: BilledRequest, summary: ReplySummary): Usage {
@@ -202,7 +221,10 @@ export function failedAttempt(
   { kind, status }: Fault,
 ): FailedAttempt {
   const { accepted, summary } = attempt
-  const usage = summary.usage ?? authorization.counted(summary.outputBytes ?? 0)
+  const counted = authorization.counted(summary.outputBytes ?? 0)
+  const { usage: reported } = summary
+  const isPart = reported !== null && isOfBeginning(reported, summary, counted)
+  const usage = isPart ? withReplyOf(counted, reported) : (reported ?? counted)
   const worked = faultTable[kind].uncertain || accepted
   const units = unitsOf(authorization, summary, usage)
   const costNano = worked ? atOwnCost(authorization.rate.cost(usage, units), costPpm) : 0n

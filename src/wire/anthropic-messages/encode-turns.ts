@@ -56,17 +56,18 @@ function blocksOf(
 
 /** Assigns tool results without a call id to the preceding calls, in order. */
 class OpenCalls {
-  private ids: string[] = []
+  private readonly ids = new Set<string>()
 
   note(message: Message): void {
-    if (message.role === 'assistant') {
-      this.ids = message.parts.flatMap((part) => (part.type === 'tool-call' ? [part.id] : []))
-    }
+    if (message.role !== 'assistant') return
+    this.ids.clear()
+    for (const part of message.parts) if (part.type === 'tool-call') this.ids.add(part.id)
   }
 
   answeredBy({ callId }: Message): string {
-    const id = callId ?? this.ids[0] ?? ''
-    this.ids = this.ids.filter((each) => each !== id)
+    const [first = ''] = callId === undefined ? this.ids : []
+    const id = callId ?? first
+    this.ids.delete(id)
     return toolId(id)
   }
 }

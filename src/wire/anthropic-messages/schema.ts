@@ -103,19 +103,27 @@ function isOpen(value: JsonValue | undefined): boolean {
 
 /** The decoding refuses a schema that holds itself. */
 export function isRecursive(root: JsonObject): boolean {
-  const visit = (value: JsonValue | undefined, open: readonly string[]): boolean => {
-    if (Array.isArray(value)) return value.some((each) => visit(each, open))
+  const open = new Set<string>()
+  /** References that were followed to their end: each is followed once. */
+  const done = new Set<string>()
+  const visit = (value: JsonValue | undefined): boolean => {
+    if (Array.isArray(value)) return value.some(visit)
     if (!isObject(value)) return false
     const { $ref: ref } = value
     if (typeof ref === 'string') {
-      if (open.includes(ref) || ref === '#') return true
-      return visit(referred(root, ref), [...open, ref])
+      if (open.has(ref) || ref === '#') return true
+      if (done.has(ref)) return false
+      open.add(ref)
+      const isFound = visit(referred(root, ref))
+      open.delete(ref)
+      done.add(ref)
+      return isFound
     }
     return Object.entries(value).some(
-      ([name, each]) => name !== '$defs' && name !== 'definitions' && visit(each, open),
+      ([name, each]) => name !== '$defs' && name !== 'definitions' && visit(each),
     )
   }
-  return visit(root, [])
+  return visit(root)
 }
 
 /** Resolves `#/$defs/name` in the schema. */

@@ -10,8 +10,8 @@ import type { Family } from './families.ts'
 export interface Writing {
   readonly family: Family
   readonly dropped: string[]
-  /** Document names used so far: each must be unique. */
-  readonly documents: Set<string>
+  /** Names of documents so far, each with the last number that was put behind it. */
+  readonly documents: Map<string, number>
 }
 
 export interface Place {
@@ -77,7 +77,7 @@ function imageBlock(
 }
 
 /** A valid document name: letters, digits, single spaces, hyphens, brackets; 200 characters; unique in the request. */
-function documentName(name: string | undefined, taken: Set<string>): string {
+function documentName(name: string | undefined, taken: Map<string, number>): string {
   const plain = (name ?? '')
     .replace(/\.[A-Za-z0-9]{1,8}$/, '')
     .replace(/[^A-Za-z0-9\s\-()[\]]+/g, ' ')
@@ -86,8 +86,11 @@ function documentName(name: string | undefined, taken: Set<string>): string {
     .slice(0, 190)
   const first = plain === '' ? 'document' : plain
   let unique = first
-  for (let count = 2; taken.has(unique); count++) unique = `${first} ${count}`
-  taken.add(unique)
+  // Goes on behind the last number of this name: of many documents most have none.
+  let count = taken.get(first) ?? 1
+  while (taken.has(unique)) unique = `${first} ${++count}`
+  taken.set(first, count)
+  if (unique !== first) taken.set(unique, 1)
   return unique
 }
 

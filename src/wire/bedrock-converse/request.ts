@@ -151,7 +151,7 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
   refuseUnsupported(request, maxStops)
   const dropped = droppedFields(request, 'bedrock-converse', supported)
   const family = familyOf(model)
-  const writing: Writing = { family, dropped, documents: new Set() }
+  const writing: Writing = { family, dropped, documents: new Map() }
   const { system, turns } = encodeConversation(request.messages, writing)
   const tools = encodeTools(request, calledTools(turns), writing)
   markPrompt(request, turns, writing)

@@ -103,13 +103,20 @@ function assistantOf(placed: Placed, thinks: boolean, dropped: string[]): JsonOb
 /** Joins consecutive assistant messages into one turn, because its calls must be answered directly after it. */
 function withTurnsJoined(messages: readonly Placed[]): Placed[] {
   const found: Placed[] = []
+  /** Of the last message, where others were joined to it. */
+  let joined: RequestPart[] | null = null
   for (const placed of messages) {
     const last = found.at(-1)
     if (last?.message.role === 'assistant' && placed.message.role === 'assistant') {
-      const parts = [...last.message.parts, ...placed.message.parts]
-      const message: Message = { ...last.message, parts }
-      found[found.length - 1] = { index: last.index, message }
-    } else found.push(placed)
+      const parts: RequestPart[] = joined ?? [...last.message.parts]
+      for (const part of placed.message.parts) parts.push(part)
+      if (joined === null)
+        found[found.length - 1] = { index: last.index, message: { ...last.message, parts } }
+      joined = parts
+    } else {
+      found.push(placed)
+      joined = null
+    }
   }
   return found
 }

@@ -1,6 +1,10 @@
 // Tests that long histories of calls and answers are read and written in a time that grows with their length alone.
 
 import { expect, test } from 'bun:test'
+import { encodeConversation } from '../anthropic-messages/encode-turns.ts'
+import { isRecursive } from '../anthropic-messages/schema.ts'
+import { encodeRequest as toConverse } from '../bedrock-converse/request.ts'
+import { encodeRequest as toCohere } from '../cohere-v2/request.ts'
 import { geminiHub } from '../gemini/hub.ts'
 import type { JsonObject } from '../ir.ts'
 import { chatHub } from '../openai-chat/hub.ts'
@@ -59,4 +63,34 @@ test('opaque state of many calls, of Responses', () => {
     {},
   ).value
   expect(messages[0]?.parts[7]).toMatchObject({ id: 'c7', sealed: 'x' })
+})
+
+test('one turn of many calls, its answers, many documents, and many messages, to the others', () => {
+  const calls = [
+    user,
+    { role: 'assistant', tool_calls: each((at) => call(`c${at}`)) },
+    ...each((at) => ({ role: 'tool', tool_call_id: `c${at}`, content: 'r' })),
+  ]
+  const turn = decoded(calls)
+  expect(encodeConversation(turn.messages, []).turns).toHaveLength(3)
+  const claude = 'anthropic.claude-sonnet-4-5-20250929-v1:0'
+  expect(toConverse(turn, claude).value['messages']).toHaveLength(3)
+  const said = decoded(each(() => ({ role: 'assistant', content: 'a' })))
+  expect(toCohere(said, 'command-a-03-2025').value['messages']).toHaveLength(1)
+  const file = { filename: 'a.txt', file_data: 'data:text/plain;base64,YQ==' }
+  const files = decoded([{ role: 'user', content: each(() => ({ type: 'file', file })) }])
+  expect(toConverse(files, claude).value['messages']).toHaveLength(1)
+})
+
+test('a schema whose definitions refer to the next one twice', () => {
+  const refer = (at: number) => ({ $ref: `#/$defs/d${at}` })
+  const $defs = Object.fromEntries(
+    Array.from({ length: 60 }, (_, at) => [
+      `d${at}`,
+      at === 59 ? { type: 'string' } : { properties: { a: refer(at + 1), b: refer(at + 1) } },
+    ]),
+  )
+  expect(isRecursive({ ...refer(0), $defs })).toBe(false)
+  const last = { ...$defs, d59: refer(0) }
+  expect(isRecursive({ ...refer(0), $defs: last })).toBe(true)
 })

@@ -1,5 +1,6 @@
 // Sampling fields that OpenAI's chat and completion formats spell alike.
 
+import { shortUser } from '../hub/short-user.ts'
 import type { ChatRequest, JsonObject } from '../ir.ts'
 import { isObject } from '../json/value.ts'
 
@@ -47,6 +48,6 @@ export function writeSampling(request: Sampling): JsonObject {
   for (const [name, field] of numbers) if (request[field] !== undefined) body[name] = request[field]
   if (request.stop !== undefined) body['stop'] = [...request.stop]
   if (request.logitBias !== undefined) body['logit_bias'] = request.logitBias
-  if (request.user !== undefined) body['user'] = request.user
+  if (request.user !== undefined) body['user'] = shortUser(request.user)
   return body
 }

@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { supportedFields } from '../hub/dropped-fields.ts'
+import { shortUser } from '../hub/short-user.ts'
 import type { ChatRequest, Effort, JsonObject, Reasoning, ResponseFormat } from '../ir.ts'
 import { isObject, stringOf } from '../json/value.ts'
 import { hasFields, present } from '../openai-chat/hub-fields.ts'
@@ -195,6 +196,7 @@ export function encodeSettings(request: ChatRequest, dropped: string[]): JsonObj
   for (const [name, field] of [...texts, ...sharedObjects]) {
     if (request[field] !== undefined) body[name] = request[field]
   }
+  if (request.user !== undefined) body['user'] = shortUser(request.user)
   for (const [name, field] of numbers) if (request[field] !== undefined) body[name] = request[field]
   if (request.metadata !== undefined) body['metadata'] = request.metadata
   if (request.logprobs !== undefined) {
