@@ -46,8 +46,8 @@ test('answers in the reverse order of their calls, from Google', () => {
 
 test('deprecated calls, and messages that are joined, of chats', () => {
   const asked = each(() => ({ role: 'assistant', function_call: { name: 'f', arguments: '' } }))
-  const told = each(() => ({ role: 'function', name: 'f', content: 'r' }))
-  expect(decoded([...asked, ...told]).messages).toHaveLength(2 * count)
+  const answered = each(() => ({ role: 'function', name: 'f', content: 'r' }))
+  expect(decoded([...asked, ...answered]).messages).toHaveLength(2 * count)
   const said = each(() => ({ role: 'assistant', content: 'a' }))
   const joined = decoded([{ role: 'assistant', tool_calls: [call('c')] }, ...said])
   expect(chatHub.encodeRequest(joined, 'm').value['messages']).toHaveLength(1)

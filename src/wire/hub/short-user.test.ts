@@ -17,7 +17,7 @@ test('a long one, as of Claude Code, is the same each time and not another perso
   for (const [body, again, other] of [0, 1].map((at) =>
     [long('a'), long('a'), long('b')].map((user) => sent(user)[at]?.['user']),
   )) {
-    expect(body).toMatch(/^[0-9a-f]{64}$/)
+    expect(body).toMatch(/^user_[0-9a-z]{8,59}$/)
     expect(again).toBe(body as string)
     expect(other).not.toBe(body as string)
   }

@@ -38,7 +38,7 @@ class Turn {
   }
 
   /** Puts opaque state back on its part; without that part it is lost. */
-  seal({ sealed, callId }: { readonly sealed: string; readonly callId: string | null }): void {
+  putOpaque({ sealed, callId }: { readonly sealed: string; readonly callId: string | null }): void {
     const at = callId === null ? this.text : (this.calls.get(callId) ?? -1)
     const part = this.parts[at]
     if (part?.type === 'text' || part?.type === 'tool-call') this.parts[at] = { ...part, sealed }
@@ -184,7 +184,7 @@ class Items {
     const { type: _, summary, content, encrypted_content: sealed, ...rest } = present(item)
     const carried = carriedBy(stringOf(sealed))
     if (carried !== null) {
-      this.open().seal(carried)
+      this.open().putOpaque(carried)
       return
     }
     const said = [summary, content].map((list) =>
