@@ -17,6 +17,11 @@ export function isReplyStream(body: HttpReply['body']): body is ReplyStream {
   return body !== null && typeof body === 'object' && 'pipe' in body
 }
 
+/** Whether the body is written bit by bit, which may take longer than a connection may be idle. */
+export function isStreamed(body: HttpReply['body']): boolean {
+  return isReplyStream(body) || body instanceof ReadableStream
+}
+
 /**
  * From this size on the runtime sends a reply that a handler resolved later in as many pieces as its head has names,
  * values and separators (oven-sh/bun#41341).

@@ -11,7 +11,7 @@ import { type FallbackOptions, fallback, refuseMethod } from './fallback.ts'
 import { type Handle, handleOf } from './handle.ts'
 import { type Health, healthPaths, readyPaths, respondHealth } from './health.ts'
 import { baseFields, refuse, shapeFor } from './refuse.ts'
-import { asResponse } from './reply.ts'
+import { asResponse, isStreamed } from './reply.ts'
 import { idleSeconds } from './respond.ts'
 import type { Endpoint } from './row.ts'
 
@@ -198,7 +198,10 @@ function handlersByPath(
 
 function handlerOf({ front }: RouteOptions, handle: Handle, peerOf: PeerOf): Handler {
   return async (request, server) => {
-    const reply = await handle(front(), request, new Connection(request, server, peerOf))
+    const connection = new Connection(request, server, peerOf)
+    const reply = await handle(front(), request, connection)
+    // Whoever sends no more, before or behind the reply, is not waited for.
+    if (reply !== undefined && !isStreamed(reply.body)) connection.setIdleSeconds(idleSeconds)
     return reply && asResponse(reply)
   }
 }

@@ -8,8 +8,9 @@ import type { HttpReply } from '../reply.ts'
 import { idleSeconds } from '../respond.ts'
 import { type RequestHead, readHead } from './head.ts'
 import { Output } from './output.ts'
+import { ReadAhead } from './read-ahead.ts'
 import { DirectRequest } from './request.ts'
-import { mostAheadBytes, Tunnel } from './tunnel.ts'
+import { Tunnel } from './tunnel.ts'
 import { abandon, type Piped, writeReply } from './write-reply.ts'
 
 export type ClientSocket = Bun.Socket<DirectConnection>
@@ -52,13 +53,12 @@ export class DirectConnection implements ClientConnection {
   private readonly owner: ConnectionOwner
   private readonly output: Output
   /** Received bytes behind the current request, or an incomplete head of the next one. */
-  private ahead: Buffer = nothing
+  private readonly ahead: ReadAhead
   private request: DirectRequest | null = null
   /** The whole reply has been handed to `output`. */
   private replied = false
   private closes = false
   private isEnding = false
-  private paused = false
   private isClosed = false
   private tunnel: Tunnel | null = null
   private piped: Piped | null = null
@@ -73,6 +73,10 @@ export class DirectConnection implements ClientConnection {
     this.socket = socket
     this.owner = owner
     this.output = new Output(socket)
+    this.ahead = new ReadAhead(socket, () => {
+      if (this.isClosed || this.request !== null || this.tunnel?.isResting === false) return
+      this.take(nothing)
+    })
   }
 
   get address(): string | null {
@@ -107,6 +111,7 @@ export class DirectConnection implements ClientConnection {
     if (!this.replied) this.idleSweeps = 0
     if (this.isEnding) return
     if (this.tunnel?.isResting === false) this.tunnel.fromClient(chunk)
+    else if (this.ahead.isWaiting) this.ahead.add(chunk)
     else if (this.request === null) this.take(chunk)
     else this.takeMore(this.request, chunk)
   }
@@ -152,7 +157,8 @@ export class DirectConnection implements ClientConnection {
 
   /** Closes the connection where no request is under way on it; returns whether it did. */
   closeIdle(): boolean {
-    const isIdle = this.request === null && this.tunnel?.isResting !== false
+    const isIdle =
+      this.request === null && !this.ahead.isWaiting && this.tunnel?.isResting !== false
     if (isIdle) this.end()
     return isIdle
   }
@@ -162,11 +168,10 @@ export class DirectConnection implements ClientConnection {
   }
 
   private take(chunk: Buffer): void {
-    const bytes = this.ahead.length === 0 ? chunk : Buffer.concat([this.ahead, chunk])
-    this.ahead = nothing
+    const bytes = this.ahead.take(chunk)
     const head = readHead(bytes)
     if (head === 'more') {
-      this.ahead = bytes
+      this.ahead.bytes = bytes
       if (bytes.length > 0) this.headSweeps ??= 0
       return
     }
@@ -180,7 +185,7 @@ export class DirectConnection implements ClientConnection {
       const request = new DirectRequest(head, bytes, head.headBytes)
       // Only the bytes behind this request are kept.
       const end = head.headBytes + head.bodyBytes
-      if (bytes.length > end) this.ahead = bytes.subarray(end)
+      if (bytes.length > end) this.ahead.set(bytes.subarray(end))
       this.answer(request, handle)
     }
   }
@@ -191,11 +196,11 @@ export class DirectConnection implements ClientConnection {
       opened: (localPort) => owner.tunnelled(localPort, this.address),
       closed: (localPort) => owner.tunnelClosed(localPort),
       rests: (ahead) => {
-        this.ahead = ahead
+        this.ahead.set(ahead)
         this.idleSweeps = 0
         this.mostSweeps = usualSweeps
         if (this.closes || owner.leaving) this.end()
-        else if (ahead.length > 0) queueMicrotask(this.takeAhead)
+        else this.ahead.next()
       },
       gone: () => {
         this.tunnel = null
@@ -210,13 +215,7 @@ export class DirectConnection implements ClientConnection {
   /** Takes the rest of the body, and bytes of later requests behind it. */
   private takeMore(request: DirectRequest, chunk: Buffer): void {
     const taken = request.arrived === null ? request.push(chunk) : 0
-    if (taken < chunk.length) {
-      this.ahead = Buffer.concat([this.ahead, chunk.subarray(taken)])
-      if (this.ahead.length > mostAheadBytes && !this.paused) {
-        this.paused = true
-        this.socket.pause()
-      }
-    }
+    if (taken < chunk.length) this.ahead.add(chunk.subarray(taken))
     if (this.replied) this.settle()
   }
 
@@ -280,20 +279,11 @@ export class DirectConnection implements ClientConnection {
       this.end()
       return
     }
-    if (this.paused) {
-      this.paused = false
-      this.socket.resume()
-    }
-    if (this.ahead.length > 0) queueMicrotask(this.takeAhead)
+    this.ahead.next()
   }
 
   private end(): void {
     this.isEnding = true
     this.socket.end()
-  }
-
-  private readonly takeAhead = (): void => {
-    if (this.isClosed || this.request !== null || this.tunnel?.isResting === false) return
-    this.take(nothing)
   }
 }
