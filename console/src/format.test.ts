@@ -71,6 +71,16 @@ test('numbers of a column have the same decimals, those of an axis as few as the
   expect(shown(false)).toEqual(nbsp(['61 M', '6 s', '0 %', '0.4 %', '5.14 %', '35 %', '100 %']))
 })
 
+test('less than all is never shown as all', () => {
+  const shown = (ratio: number) => percent(ratio, 'en', true).replace('\u00a0', ' ')
+  expect([0.9996, 0.99999, 0.999, 0.9984].map(shown)).toEqual([
+    '99.9 %',
+    '99.9 %',
+    '99.9 %',
+    '99.8 %',
+  ])
+})
+
 test('short ids still differ', () => {
   expect(shortId('key_VW8fRgeR5NHTREET')).toBe('key_VW8f…REET')
   expect(shortId('default')).toBe('default')

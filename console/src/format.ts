@@ -173,8 +173,9 @@ export function duration(ms: number, locale: string, pad = false): string {
   return `${Math.floor(seconds / 60)}\u00a0min ${seconds % 60}\u00a0s`
 }
 
-/** From a ratio from 0 to 1: `12.3 %`, `1.25 %`; all and nothing without decimals. */
-export function percent(ratio: number, locale: string, pad = false): string {
+/** From a ratio from 0 to 1: `12.3 %`, `1.25 %`; all and nothing without decimals. Less than all is never `100 %`. */
+export function percent(given: number, locale: string, pad = false): string {
+  const ratio = given > 0.999 && given < 1 ? 0.999 : given
   const isPadded = pad && ratio !== 0 && ratio !== 1
   const format = (isPadded ? padded : decimals)(locale, ratio < 0.1 ? '2' : '1')
   return `${format.format(ratio * 100)}\u00a0%`

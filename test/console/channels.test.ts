@@ -138,6 +138,10 @@ async function makes() {
   await drawer.getByRole('button', { name: 'Make the channel' }).click()
   await drawer.getByText('it belongs to the gateway').waitFor()
   await parameters.fill('{"set": {"temperature": 0.25}}')
+  // Enter tests what is typed; it does not send the form.
+  await drawer.getByLabel('Model to ask').press('Enter')
+  await drawer.getByText('It answered').waitFor()
+  expect(page.url()).not.toContain('open=house')
   expect(await seriousFindings(page)).toEqual([])
   await drawer.getByRole('button', { name: 'Make the channel' }).click()
   const made = drawerOf(page, 'house')

@@ -291,9 +291,14 @@ async function forgets() {
   await page.reload()
   await page.getByText('You said: Between us').waitFor()
   expect(await stored()).toContain('Between us')
+  const other = await stage.open('/playground?model=sandbox/chat', { context })
+  await other.getByText('You said: Between us').waitFor()
   await page.getByRole('button', { name: /^Account menu/ }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.waitForURL(/\/console\/sign-in/)
+  expect(await stored()).not.toContain('Between us')
+  // A tab that is left open stores nothing again.
+  await other.reload()
   expect(await stored()).not.toContain('Between us')
   await context.close()
 }

@@ -34,6 +34,16 @@ if (hasBrowser) {
     expect(await priceOf(drawer, 'Output').inputValue()).toBe('900')
     await page.close()
   })
+  test('a price that leaves requests refused, for a name that nobody knows, says so', async () => {
+    const { page, drawer } = await openModel('acme/mistyped')
+    await priceOf(drawer, 'Input').fill('1')
+    await drawer.getByLabel('Source').fill('a test')
+    await drawer.getByRole('button', { name: 'Set prices' }).click()
+    const said = page.getByText('but no model is called so here')
+    await said.waitFor()
+    expect(await said.count()).toBe(1)
+    await page.close()
+  })
   test('from one model to the next by J and K, each for a group that has it', async () => {
     const page = await stage.open('/admin/prices?search=sandbox')
     await page.evaluate(() => {

@@ -295,6 +295,12 @@ async function followsFromTheStart() {
   sent.resolve()
   await page.getByText('● following').waitFor()
   await rows.nth(before).waitFor()
+  // What arrives while it follows stays when that ends.
+  expect((await say('sandbox/chat', 'while it follows')).status).toBe(200)
+  await rows.nth(before + 1).waitFor()
+  await page.getByRole('button', { name: 'Following' }).click()
+  await page.getByRole('button', { name: 'Follow live' }).waitFor()
+  expect(await rows.count()).toBe(before + 2)
   await page.close()
 }
 

@@ -7,6 +7,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { read, type Shape } from '../api/client.ts'
+import { isComposing } from '../ui/composing.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { Failure } from '../ui/state.tsx'
@@ -68,7 +69,7 @@ export default function Palette({ operator, typed, onClose }: PaletteProps) {
   const at = Math.min(chosen, Math.max(0, choices.length - 1))
   function press(event: KeyboardEvent) {
     // Enter and the arrows then choose among what an input method proposes.
-    if (event.nativeEvent.isComposing) return
+    if (isComposing(event)) return
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
       event.preventDefault()

@@ -26,7 +26,10 @@ export default function ZoneMenu() {
           onSelect: () => setPreferences({ timeZone: null }),
         },
         { label: 'UTC', onSelect: () => setPreferences({ timeZone: 'UTC' }) },
-        { label: t`Another zone…`, onSelect: () => void navigate({ to: '/settings' }) },
+        {
+          label: t`Another zone…`,
+          onSelect: () => void navigate({ to: '/settings', search: { tab: 'appearance' } }),
+        },
       ]}
     />
   )

@@ -133,7 +133,7 @@ export function Confirm({
   const [isBusy, setBusy] = useState(false)
   const form = useId()
   const isStale = error instanceof Problem && error.status === 412
-  const isTyped = typed === undefined || text === typed
+  const isTyped = typed === undefined || asShown(text) === asShown(typed)
   function close() {
     if (isStale) void client.invalidateQueries()
     onClose()
@@ -185,6 +185,11 @@ export function Confirm({
       </form>
     </Dialog>
   )
+}
+
+/** Several blanks are shown as one, so that more cannot be typed from what is seen. */
+function asShown(text: string): string {
+  return text.normalize('NFC').replaceAll(/\s+/g, ' ').trim()
 }
 
 interface TypedProps {

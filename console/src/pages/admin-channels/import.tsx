@@ -116,8 +116,11 @@ export default function ImportDialog({ onClose }: { readonly onClose: () => void
 function FileField({ onText }: { readonly onText: (text: string) => void }) {
   const { t } = useLingui()
   async function read(event: ChangeEvent<HTMLInputElement>) {
-    const file = event.target.files?.[0]
-    if (file !== undefined) onText(await file.text())
+    const { target } = event
+    const text = await target.files?.[0]?.text()
+    // The same file may be chosen again after a change.
+    target.value = ''
+    if (text !== undefined) onText(text)
   }
   return (
     <Field label={t`From a file`}>

@@ -6,6 +6,7 @@ import { useId, useState } from 'react'
 import { change, type Shape } from '../../api/client.ts'
 import { CodeBlock } from '../../clients/code-block.tsx'
 import { Button } from '../../ui/button.tsx'
+import { isComposing } from '../../ui/composing.ts'
 import { Field, Input } from '../../ui/field.tsx'
 import { Failure } from '../../ui/state.tsx'
 import { Duration, Status } from '../../ui/values.tsx'
@@ -64,6 +65,12 @@ export function ChannelTest({ id, models, draft }: ChannelTestProps) {
               spellCheck={false}
               placeholder={t`the first that answers with text`}
               onChange={(event) => setModel(event.target.value)}
+              onKeyDown={(event) => {
+                if (event.key !== 'Enter' || isComposing(event)) return
+                // It would send the form that this stands in.
+                event.preventDefault()
+                if (!test.isPending) test.mutate()
+              }}
             />
           </Field>
           <datalist id={names}>

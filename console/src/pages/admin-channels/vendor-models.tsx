@@ -47,6 +47,10 @@ export function VendorModels({ models, chosen, onToggle, onClose }: VendorModels
               value={text}
               placeholder={t`Search`}
               onChange={(event) => setText(event.target.value)}
+              onKeyDown={(event) => {
+                // It would send the form that this stands in.
+                if (event.key === 'Enter') event.preventDefault()
+              }}
             />
           </Field>
         </div>

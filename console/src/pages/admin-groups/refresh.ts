@@ -2,12 +2,10 @@
 
 import type { QueryClient } from '@tanstack/react-query'
 
-const asked = ['/api/configuration/groups', '/api/groups', '/api/groups/uses', '/api/models']
+const asked = /^\/api\/(configuration\/groups|groups|models)/
 
-export async function refreshGroups(client: QueryClient): Promise<void> {
-  await Promise.all(
-    [...asked, '/api/groups/{id}/versions'].map((path) =>
-      client.invalidateQueries({ queryKey: [path] }),
-    ),
-  )
+export function refreshGroups(client: QueryClient): Promise<void> {
+  return client.invalidateQueries({
+    predicate: ({ queryKey: [path] }) => asked.test(String(path)),
+  })
 }

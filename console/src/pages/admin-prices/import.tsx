@@ -66,7 +66,11 @@ function Comparing({ onOpen }: ImportProps) {
               <Input
                 type="file"
                 accept=".json,application/json"
-                onChange={({ target }) => void target.files?.[0]?.text().then(setDocument)}
+                onChange={({ target }) => {
+                  void target.files?.[0]?.text().then(setDocument)
+                  // The same file may be chosen again after a change.
+                  target.value = ''
+                }}
               />
             </Field>
             <Field label={t`Only of the vendor`}>

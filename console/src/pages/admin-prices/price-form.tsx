@@ -134,11 +134,22 @@ function useSending(model: string, form: UseFormReturn<PriceValues>) {
       const from = fromLocalInput(values.from, timeZone)
       const prices = pricesOf(values)
       const body = { model, prices, source: values.source, allowLarge, ...(from && { from }) }
-      const { card, differences } = await change('post', '/api/prices', { body })
-      if (card === null) return setLarge(differences)
+      const made = await change('post', '/api/prices', { body })
+      if (made.card === null) return setLarge(made.differences)
       setLarge(null)
       form.reset(values)
-      showToast({ text: t`Prices of ${model} are set.`, tone: 'info' })
+      const { isUnknown, missing } = made
+      if (isUnknown)
+        showToast({
+          text: t`Prices of ${model} are set, but no model is called so here. Is the name right?`,
+          tone: 'danger',
+        })
+      else if (missing !== null)
+        showToast({
+          text: t`Prices of ${model} are set, but its requests are still refused: it has no price for ${missing}.`,
+          tone: 'danger',
+        })
+      else showToast({ text: t`Prices of ${model} are set.`, tone: 'info' })
       await refreshPrices(client)
     })
     setBusy(false)

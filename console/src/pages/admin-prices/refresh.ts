@@ -2,8 +2,8 @@
 
 import type { QueryClient } from '@tanstack/react-query'
 
-const asked = ['/api/prices', '/api/prices/missing', '/api/prices/diff', '/api/models']
-
-export async function refreshPrices(client: QueryClient): Promise<void> {
-  await Promise.all(asked.map((path) => client.invalidateQueries({ queryKey: [path] })))
+export function refreshPrices(client: QueryClient): Promise<void> {
+  return client.invalidateQueries({
+    predicate: ({ queryKey: [path] }) => /^\/api\/(prices|models)/.test(String(path)),
+  })
 }

@@ -101,7 +101,8 @@ function Made({ held, onAnother }: { readonly held: HeldKey; readonly onAnother:
         <Copy text={held.secret} label={t`Copy the secret`} />
       </p>
       <p className="flex flex-wrap gap-x-4 gap-y-1">
-        <Link to="/keys" search={{ open: held.id ?? undefined }}>
+        {/* In this tab the secret would be gone. */}
+        <Link to="/keys" search={{ open: held.id ?? undefined }} target="_blank">
           <Trans>Set its limits</Trans>
         </Link>
         <button type="button" className="text-accent hover:underline" onClick={onAnother}>

@@ -165,7 +165,12 @@ function Actions({ shown, mayChange, onDeleted }: DetailsProps) {
   return (
     <div className="flex flex-col gap-3">
       <Buttons>
-        <Button onClick={() => setTested(true)}>
+        <Button
+          onClick={() => {
+            setTested(true)
+            void client.invalidateQueries({ queryKey: ['/api/keys/{id}/test', shown.id] })
+          }}
+        >
           <Trans>Test key</Trans>
         </Button>
         <Link to="/requests" search={{ key: [shown.id] } as never} className={buttonClass()}>

@@ -22,7 +22,7 @@ const reasonTexts: Readonly<Record<string, MessageDescriptor>> = {
 export function KeyTest({ id }: { readonly id: string }) {
   const { t } = useLingui()
   const query = useQuery({
-    queryKey: ['test of a key', id],
+    queryKey: ['/api/keys/{id}/test', id],
     queryFn: () => change('post', '/api/keys/{id}/test', { params: { path: { id } }, body: {} }),
     staleTime: 0,
     gcTime: 0,

@@ -117,8 +117,11 @@ interface OrdersProps extends PartProps {
 
 function Orders({ search, onChange, isOperator, children }: OrdersProps) {
   const { t } = useLingui()
-  const account = useAccount()
-  const { admin } = roleOf(useMe())
+  const me = useMe()
+  const chosenAccount = useAccount()
+  // An operator's own orders, where they are not everybody's.
+  const account = isOperator ? chosenAccount : (chosenAccount ?? me?.id)
+  const { admin } = roleOf(me)
   const { open, stuck } = search
   const chosen = chosenOf(search)
   const orders = useOrders({ ...(account !== undefined && { account }), ...chosen })

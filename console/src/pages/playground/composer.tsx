@@ -3,6 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { type FormEvent, useRef, useState } from 'react'
 import { Button, IconButton } from '../../ui/button.tsx'
+import { isComposing } from '../../ui/composing.ts'
 import { Field, TextArea } from '../../ui/field.tsx'
 import { AttachmentList } from './attachment-list.tsx'
 import { type AttachmentProblem, mostBytes, readFiles, sizeOf } from './attachments.ts'
@@ -41,8 +42,12 @@ export function Composer({ text, onText, isRunning, hindrance, onSend, onStop }:
       aria-label={t`Message`}
       className="flex flex-col gap-2 rounded-card border border-border bg-surface p-3"
       onSubmit={submit}
-      onDragOver={(event) => event.preventDefault()}
+      onDragOver={(event) => {
+        if (event.dataTransfer.types.includes('Files')) event.preventDefault()
+      }}
       onDrop={(event) => {
+        // Text is dropped where the browser puts it.
+        if (event.dataTransfer.files.length === 0) return
         event.preventDefault()
         void attach(event.dataTransfer.files)
       }}
@@ -62,7 +67,7 @@ export function Composer({ text, onText, isRunning, hindrance, onSend, onStop }:
           placeholder={t`Ask something. Enter sends, Shift+Enter is a new line.`}
           onChange={(event) => onText(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
+            if (event.key === 'Enter' && !event.shiftKey && !isComposing(event)) {
               event.preventDefault()
               submit()
             }

@@ -27,7 +27,7 @@ const reasons: Readonly<Record<NotKept, ReactNode>> = {
   'not-kept': (
     <Trans>
       No messages of this request were kept. What is kept is chosen in{' '}
-      <Link to="/settings" className="underline">
+      <Link to="/settings" search={{ tab: 'history' }} className="underline">
         Settings
       </Link>
       .

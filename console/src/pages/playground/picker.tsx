@@ -3,6 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import type { Shape } from '../../api/client.ts'
+import { isComposing } from '../../ui/composing.ts'
 import { Field, Input } from '../../ui/field.tsx'
 import { KindName } from '../../ui/model-kind.tsx'
 import { FirstPrice, Price } from '../../ui/model-prices.tsx'
@@ -45,7 +46,7 @@ export function ModelPicker({ models, value, onChange }: PickerProps) {
             autoComplete="off"
             onChange={(event) => setWords(event.target.value)}
             onKeyDown={(event) => {
-              const isEnter = event.key === 'Enter' && !event.nativeEvent.isComposing
+              const isEnter = event.key === 'Enter' && !isComposing(event)
               if (isEnter && shown[0] !== undefined) choose(shown[0].id)
             }}
           />

@@ -3,6 +3,7 @@
 import { type Dispatch, type SetStateAction, useCallback, useEffect, useRef, useState } from 'react'
 import { randomId } from '../../api/client.ts'
 import { meQuery, queryClient } from '../../api/queries.ts'
+import { conversationsKey } from '../../state/conversations.ts'
 import { streamChat } from './call.ts'
 import {
   type Answer,
@@ -143,6 +144,16 @@ function useDraft(account: string) {
     const isSignedIn = queryClient.getQueryData(meQuery.queryKey) !== undefined
     if (isSignedIn && loaded.current !== '' && latest.current !== noDraft)
       keepDraft(loaded.current, latest.current)
+  }, [])
+  useEffect(() => {
+    // Signing out, or deleting all messages, in another tab: this one must not store them again.
+    const forget = ({ key, newValue }: StorageEvent) => {
+      if (key !== conversationsKey(loaded.current) || newValue !== null) return
+      latest.current = noDraft
+      setDraft(noDraft)
+    }
+    addEventListener('storage', forget)
+    return () => removeEventListener('storage', forget)
   }, [])
   useEffect(() => {
     if (draft === noDraft) return

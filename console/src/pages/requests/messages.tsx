@@ -101,7 +101,7 @@ function NotKept() {
     <Empty
       title={<Trans>No messages of this request were kept.</Trans>}
       action={
-        <Link to="/settings">
+        <Link to="/settings" search={{ tab: 'history' }}>
           <Trans>Message history in the settings</Trans>
         </Link>
       }
@@ -271,6 +271,8 @@ function Sealed({ id, format, sealed }: SealedProps) {
   }
   async function choose(event: ChangeEvent<HTMLInputElement>) {
     const [file] = event.target.files ?? []
+    // The same file may be chosen again after a change.
+    event.target.value = ''
     if (file === undefined) return
     try {
       await open(readSecretKey(await file.text()))

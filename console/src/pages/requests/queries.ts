@@ -1,7 +1,7 @@
 // The queries of this page: the list in pages, its histogram, and the rows that arrive meanwhile.
 
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { get, read, type Shape } from '../../api/client.ts'
 import { follow } from '../../api/follow.ts'
 import type { ListBounds } from '../../app/list-bounds.ts'
@@ -89,8 +89,12 @@ export function useTail(
   query.set('most', mostAtOnce)
   const path = `/api/requests/live?${query}`
   const client = useQueryClient()
+  const followed = useRef(path)
   useEffect(() => {
-    setTail(nothing)
+    // What arrived stays when following ends: the list was read before.
+    const isSame = followed.current === path
+    followed.current = path
+    setTail((tail) => (isSame ? { ...tail, isConnected: false } : nothing))
     if (!isOn) return
     const list = { queryKey: ['/api/requests'] }
     return follow(path, {

@@ -33,6 +33,9 @@ export default function Running({ account }: { readonly account: string | undefi
     () => runningColumns(operator, currency, mayStop ? setStopping : null),
     [operator, currency, mayStop],
   )
+  // Asked about a request that has ended, the dialog would open again with the next one that runs.
+  const isRunning = (row: RunningRow | null): row is RunningRow =>
+    row !== null && rows.some(({ requestId }) => requestId === row.requestId)
   if (rows.length === 0) return null
   return (
     <Card flush title={<Trans>Running now: {rows.length}</Trans>}>
@@ -58,7 +61,7 @@ export default function Running({ account }: { readonly account: string | undefi
           ],
         })}
       />
-      {stopping !== null && <StopDialog row={stopping} onClose={() => setStopping(null)} />}
+      {isRunning(stopping) && <StopDialog row={stopping} onClose={() => setStopping(null)} />}
     </Card>
   )
 }

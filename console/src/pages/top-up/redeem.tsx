@@ -1,6 +1,6 @@
 // A code that is worth credit, redeemed for the account.
 
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { change, mayPass, type Reply } from '../../api/client.ts'
@@ -16,6 +16,7 @@ import { Money } from '../../ui/values.tsx'
 const fieldOf = sameFields('code')
 
 export function Redeem({ account }: { readonly account: string }) {
+  const { t } = useLingui()
   const form = useForm({ defaultValues: { code: '' } })
   const { register, handleSubmit, reset, formState } = form
   const { problem, attempt } = useRefusal(form, fieldOf)
@@ -55,7 +56,7 @@ export function Redeem({ account }: { readonly account: string }) {
             autoComplete="off"
             autoCapitalize="characters"
             spellCheck={false}
-            {...register('code', { required: true })}
+            {...register('code', { required: t`Enter the code.` })}
           />
         </Field>
         <Button type="submit" className="self-start" busy={formState.isSubmitting}>
