@@ -68,7 +68,6 @@ function Comparing({ onOpen }: ImportProps) {
                 accept=".json,application/json"
                 onChange={({ target }) => {
                   void target.files?.[0]?.text().then(setDocument)
-                  // The same file may be chosen again after a change.
                   target.value = ''
                 }}
               />

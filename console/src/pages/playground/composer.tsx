@@ -1,7 +1,7 @@
 // The message field: text and files for all models at once, and a button to stop them.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { type FormEvent, useRef, useState } from 'react'
+import { type DragEvent, type FormEvent, useRef, useState } from 'react'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { isComposing } from '../../ui/composing.ts'
 import { Field, TextArea } from '../../ui/field.tsx'
@@ -17,6 +17,11 @@ interface ComposerProps {
   readonly hindrance: string | undefined
   readonly onSend: (attachments: readonly Attachment[]) => void
   readonly onStop: () => void
+}
+
+/** Text is dropped where the browser puts it. */
+function allowFiles(event: DragEvent): void {
+  if (event.dataTransfer.types.includes('Files')) event.preventDefault()
 }
 
 export function Composer({ text, onText, isRunning, hindrance, onSend, onStop }: ComposerProps) {
@@ -42,11 +47,8 @@ export function Composer({ text, onText, isRunning, hindrance, onSend, onStop }:
       aria-label={t`Message`}
       className="flex flex-col gap-2 rounded-card border border-border bg-surface p-3"
       onSubmit={submit}
-      onDragOver={(event) => {
-        if (event.dataTransfer.types.includes('Files')) event.preventDefault()
-      }}
+      onDragOver={allowFiles}
       onDrop={(event) => {
-        // Text is dropped where the browser puts it.
         if (event.dataTransfer.files.length === 0) return
         event.preventDefault()
         void attach(event.dataTransfer.files)
