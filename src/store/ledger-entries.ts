@@ -3,6 +3,7 @@
 import type { Nano } from '../money.ts'
 import type { Engine, Session, Value } from './engine.ts'
 import { type EntryFilter, type EntryPlace, house, type LedgerEntry, walletOf } from './ledger.ts'
+import { keptOf } from './retention.ts'
 import { quarterMs, quarterOf } from './rollup-table.ts'
 import { cleanText } from './text.ts'
 import { readWallets } from './wallets.ts'
@@ -22,12 +23,17 @@ export async function readEntries(
     const entries = await newestEntries(session, { ...filter, account })
     const [first] = entries
     if (first === undefined) return []
+    const { since } = await keptOf(session)
     let balanceNano = wallet.postedNano - (await newerNano(session, account, first))
-    return entries.map((entry) => {
-      const shown = { ...entry, balanceNano }
+    const shown: LedgerEntry[] = []
+    for (const [index, entry] of entries.entries()) {
+      shown.push({ ...entry, balanceNano })
       balanceNano -= entry.effectNano
-      return shown
-    })
+      const older = entries[index + 1]
+      if (older !== undefined)
+        balanceNano += await removedNano(session, account, entry, older, since)
+    }
+    return shown
   })
 }
 
@@ -99,6 +105,30 @@ async function newerNano(session: Session, account: string, entry: EntryPlace): 
       ...[account, nextQuarter],
       ...[account, at, nextQuarter, at, requestBelow(id)],
     ],
+  )
+  return sums.reduce((total, { sum }) => total + BigInt(sum), 0n)
+}
+
+/**
+ * What requests cost between two entries whose usage rows have been removed: their totals less the rows that are left.
+ * Nothing tells when in its quarter-hour such a request began, so it counts as older than the entries of that quarter.
+ */
+async function removedNano(
+  session: Session,
+  account: string,
+  newer: EntryPlace,
+  older: EntryPlace,
+  keptSince: number,
+): Promise<Nano> {
+  const from = quarterOf(older.at) + quarterMs
+  const to = Math.min(quarterOf(newer.at) + quarterMs, keptSince)
+  if (from >= to) return 0n
+  const sums = await session.query<{ readonly sum: string }>(
+    `SELECT CAST(coalesce(sum(charge_nano), 0) AS TEXT) AS sum FROM usage_quarter
+        WHERE series IN (SELECT id FROM usage_series WHERE account = ?) AND quarter >= ? AND quarter < ?
+      UNION ALL SELECT CAST(coalesce(-sum(charge_nano), 0) AS TEXT) FROM usage
+        WHERE account = ? AND at >= ? AND at < ?`,
+    [account, from, to, account, from, to],
   )
   return sums.reduce((total, { sum }) => total + BigInt(sum), 0n)
 }

@@ -53,6 +53,38 @@ onEachEngine('retention', (start) => {
     expect((await store.audit.run(pricing)).findings).toEqual([])
   })
 
+  test('entries keep their balances, whatever the size of the page', async () => {
+    const bench = await start()
+    const { store } = bench
+    await fill(bench)
+    const gift = (at: number) => ({
+      ...{ id: `adjust:${at}`, code: 'adjust' as const, amountNano: 7n, at },
+      ...{ debit: 'adjust:admin', credit: 'wallet:ann', actor: 'boss', reason: 'a gift' },
+    })
+    // Each behind the requests of its quarter: nothing tells the order within it once rows are gone.
+    for (const at of [4 * quarterMs + 9, 8 * quarterMs - 1, 20 * quarterMs])
+      expect(await store.journal.post([gift(at)])).toBe('posted')
+    const balances = async (limit: number) => {
+      const seen = new Map<string, bigint>()
+      let before: { at: number; id: string } = { at: Number.MAX_SAFE_INTEGER, id: '' }
+      for (;;) {
+        const page = await store.journal.entries({ account: 'ann', limit, before })
+        for (const { id, balanceNano } of page) seen.set(id, balanceNano)
+        const last = page.at(-1)
+        if (last === undefined) return seen
+        before = last
+      }
+    }
+    const all = await balances(99)
+    for (const most of [2, 2, 99]) {
+      await store.retention.prune(10 * quarterMs, most)
+      for (const limit of [1, 2, 99])
+        for (const [id, balanceNano] of await balances(limit))
+          expect([id, balanceNano]).toEqual([id, all.get(id) as bigint])
+    }
+    expect((await balances(99)).size).toBeLessThan(all.size)
+  })
+
   test('a row that comes again after it was removed is not paid again', async () => {
     const bench = await start()
     const { store } = bench
