@@ -29,6 +29,8 @@ export interface Uncounted {
   readonly limitTokens?: number | null
   /** Whether the output is audio rather than text. */
   readonly speaks: boolean
+  /** Tokens of the images that the vendor makes, at most; 0 where images are priced by the piece, or none are asked. */
+  readonly madeImageTokens?: number
 }
 
 /** Why a hold is not extended. `refused`: by the account's money; `closed`: the ledger cannot be asked at present. */
@@ -76,9 +78,14 @@ export class Authorization {
     this.rooms.ledger.release(this.hold)
   }
 
-  /** The usage estimated from the bytes of text delivered, where no vendor has reported any. */
+  /**
+   * The usage estimated from the bytes of text delivered, where no vendor has reported any. All images count that were
+   * asked for: a vendor makes and bills them together.
+   */
   counted(outputBytes: number): Usage {
-    return countedUsage(this.uncounted, outputBytes)
+    const { madeImageTokens = 0 } = this.uncounted
+    const usage = countedUsage(this.uncounted, outputBytes)
+    return madeImageTokens > 0 ? { ...usage, imageOutput: madeImageTokens } : usage
   }
 
   /** Limits a charge to the client's own `max_cost`. */
@@ -131,7 +138,7 @@ export class Authorization {
   }
 }
 
-/** The usage estimated from a request and the bytes of text delivered for it. */
+/** The usage estimated from a request and the bytes of text delivered for it, without images that are made. */
 export function countedUsage(uncounted: Uncounted, outputBytes: number): Usage {
   const { inputTokens, imageTokens, audioTokens, limitTokens = null, speaks } = uncounted
   const output = countedReply(outputBytes, limitTokens)

@@ -121,8 +121,8 @@ function termsOf(rooms: AuthorizerOptions, opening: Opening): Terms {
   const expected = expectedBy(rooms.estimates, opening, rate, media)
   const boundNano = boundOf(rate, expected, opening)
   if (boundNano === null) throw tooMuch()
-  const uncounted = uncountedOf(opening, expected, media)
   const likely = unitsAsked(peek.likelyUnits ?? peek.units, rate)
+  const uncounted = uncountedOf(opening, expected, media, likely)
   return { rate, expected, boundNano, uncounted, likely }
 }
 
@@ -144,21 +144,25 @@ function mediaOf({ model, peek, servedBy }: Opening): PromptMedia | null {
   return peek.attachments === undefined ? null : promptMedia(peek, servedBy ?? [model.id])
 }
 
-/** What is charged for the prompt if no vendor reports usage: never more than was held for it. */
+/** What is charged if no vendor reports usage: never more than was held for it. */
 function uncountedOf(
   { peek, dialect }: Opening,
-  { inputTokens: most }: Expected,
+  { inputTokens: most, outputTokens }: Expected,
   media: PromptMedia | null,
+  likely: Units | null,
 ): Uncounted {
   const { other = 0, image = 0, audio = 0 } = media?.likely ?? {}
   const textTokens = countedTokens(media?.textBytes ?? peek.body.length)
-  const imageTokens = Math.min(most, image)
+  // The images of a form are in files, of which only this is known.
+  const imageTokens =
+    (peek.picture?.inputs ?? 0) > 0 ? Math.max(0, most - textTokens) : Math.min(most, image)
   return {
     inputTokens: Math.min(most - imageTokens, textTokens + other),
     imageTokens,
     audioTokens: (peek.audioTokens?.likely ?? 0) + audio,
     limitTokens: limitOf(peek, dialect),
     speaks: dialect.operation === 'speech',
+    madeImageTokens: dialect.operation === 'image' && likely === null ? outputTokens : 0,
   }
 }
 
