@@ -106,6 +106,31 @@ describe('the lifecycle', () => {
     expect(refused.message).toContain('has failed')
   })
 
+  test('what its vendor says of a failure comes without the key, and not by the megabyte', async () => {
+    const { id } = await client().videos.create({ model: 'sora-2', prompt: 'a cat' })
+    const message = `Incorrect API key provided: sk-up-0123456789. ${'x'.repeat(1 << 20)}`
+    const error = { code: 'invalid_api_key', message }
+    vendor.hooks = { poll: (job) => Response.json({ id: job.id, status: 'failed', error }) }
+    const video = await ended(id)
+    expect(video.error?.message).toStartWith('Incorrect API key provided: ')
+    expect(video.error?.message).toHaveLength(1_000)
+    expect(
+      JSON.stringify([video, await rowOf(id)], (_, each) => each?.toString() ?? null),
+    ).not.toContain('sk-up-')
+  })
+
+  test('a vendor that asks to be polled after 0 ms is polled as one that asks nothing', async () => {
+    vendor.hintMs = 0
+    const { id } = await client().videos.create({ model: 'sora-2', prompt: 'a cat' })
+    const job = vendor.job(-1)
+    const polledMs: number[] = []
+    vendor.hooks = { polled: () => void polledMs.push(performance.now()) }
+    const [first, second] = await eventually(() => (polledMs.length > 1 ? polledMs : undefined))
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(500)
+    job.status = 'completed'
+    await ended(id)
+  })
+
   test('a job that its vendor refuses is no video', async () => {
     vendor.hooks = {
       create: () =>
@@ -256,6 +281,7 @@ describe('what is refused', () => {
       'input_reference.image_url',
       'https',
     ],
+    [{ ...body, stream: true }, 'stream', 'not possible'],
     [{ ...body, model: 'chatty' }, 'model', 'chat/completions'],
   ] as const
   test.each(bad)('%j', async (sent, param, said) => {

@@ -10,7 +10,7 @@ import { settleRequest } from '../../relay/ending.ts'
 import type { Observer, RelayRequest, ResponseTransform } from '../../relay/request.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 import { objectOf } from '../../wire/json/value.ts'
-import { encodeAuthorization, type VideoObject, type VideoWork } from './work.ts'
+import { encodeAuthorization, leastHintMs, type VideoObject, type VideoWork } from './work.ts'
 
 export interface BeginRooms {
   beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'>
@@ -172,5 +172,5 @@ function workFor({ candidate }: Settlement, job: JsonObject, asked: VideoRequest
 }
 
 function hintOf({ poll_after_ms: hint }: JsonObject): number | null {
-  return typeof hint === 'number' && hint >= 0 ? Math.min(hint, longestHintMs) : null
+  return typeof hint === 'number' && hint >= leastHintMs ? Math.min(hint, longestHintMs) : null
 }

@@ -13,6 +13,7 @@ import {
   authorizationOf,
   completedRow,
   failedRow,
+  leastHintMs,
   type VideoFailure,
   type VideoObject,
   type VideoWork,
@@ -44,6 +45,8 @@ const leastGapMs = 2_000
 const firstGapMs = 1_000
 const longestGapMs = 15_000
 const longestMissMs = 60_000
+/** A vendor may repeat the whole request in its message, and a list of videos has it in each. */
+const mostMessageChars = 1_000
 /** Within this time a vendor may not know its new job on all of its machines yet. */
 const unknownMs = 60_000
 const reportedMisses = 10
@@ -236,7 +239,7 @@ export class VideoJobs {
     if (!(news instanceof MediaFault) && news.state === 'completed')
       return completed(row, news, this.rooms.prices(), nowMs)
     if (!(news instanceof MediaFault) && news.state === 'failed')
-      return failed(row, news, 'vendor_error', nowMs)
+      return failed(row, this.shown(row, news), 'vendor_error', nowMs)
     const ageMs = nowMs - row.createdAt
     const refusals = refusalsAfter(row, news, nowMs)
     if (ageMs > unknownMs && isLost(news, refusals, nowMs))
@@ -265,13 +268,23 @@ export class VideoJobs {
   private tellMiss(row: VideoRow, { fault }: MediaFault): void {
     const { channel: id, misses } = workOf(row)
     if (misses % reportedMisses !== 0) return
-    const { channels } = this.rooms.relay()
-    const detail = scrub(fault.message, channels.get(id)?.secrets ?? [])
+    const detail = scrub(fault.message, this.secretsOf(row))
     const fields = { video: row.id, channel: id, kind: fault.kind, status: fault.status, detail }
     this.rooms.log.warn(
       { ...fields, misses: misses + 1 },
       'a vendor could not be asked for the state of a video',
     )
+  }
+
+  /** What the client may see of a vendor's failure. */
+  private shown(row: VideoRow, { code, message }: Failure): Failure {
+    const secrets = this.secretsOf(row)
+    const without = (text: string) => scrub(text, secrets).slice(0, mostMessageChars)
+    return { code: without(code), message: without(message) }
+  }
+
+  private secretsOf(row: VideoRow): readonly string[] {
+    return this.rooms.relay().channels.get(workOf(row).channel)?.secrets ?? []
   }
 
   private tell({ id, requestId, account }: VideoRow, state: string, cause: string | null): void {
@@ -349,12 +362,12 @@ function completed(
   }
 }
 
-function failed(
-  row: VideoRow,
-  { code, message }: { readonly code: string; readonly message: string },
-  kind: string,
-  nowMs: number,
-) {
+interface Failure {
+  readonly code: string
+  readonly message: string
+}
+
+function failed(row: VideoRow, { code, message }: Failure, kind: string, nowMs: number) {
   const authorization = authorizationOf(row)
   const video: VideoObject = { ...videoOf(row), status: 'failed', error: { code, message } }
   const cause = `${code}: ${message}`
@@ -380,7 +393,8 @@ function noted(
   const before = workOf(row)
   const missed = news instanceof MediaFault
   const misses = missed ? before.misses + 1 : 0
-  const hintMs = missed ? news.fault.retryAfterMs : news.pollAfterMs
+  const named = missed ? news.fault.retryAfterMs : news.pollAfterMs
+  const hintMs = named !== undefined && named >= leastHintMs ? named : undefined
   const kept = missed ? before.kept : (news.kept ?? before.kept)
   const { refusals: _, ...same } = before
   const work: VideoWork = {

@@ -9,6 +9,9 @@ import type { VideoRow } from '../../store/video-table.ts'
 import type { VideoJob } from '../../vendors/video.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 
+/** A shorter time between polls that a vendor names is ignored: some servers name 0. */
+export const leastHintMs = 50
+
 /** Where a video is made, and the state of polling. */
 export interface VideoWork extends VideoJob {
   readonly channel: string

@@ -28,6 +28,11 @@ const rules: ReadonlyMap<string, Rule> = new Map([
   ['seconds', text(/^[1-9]\d{0,2}$/, 'must be a string of whole seconds, such as "4"')],
   ['size', text(/^[1-9]\d{1,4}x[1-9]\d{1,4}$/, 'must be WIDTHxHEIGHT, such as 1280x720')],
   ['input_reference', object],
+  // The vendor would begin a job whose reply then is not the stream that was asked for.
+  [
+    'stream',
+    (_bytes, _start, _end, kind) => (kind === 'true' ? 'is not possible for videos' : null),
+  ],
 ])
 
 const format = mediaFormat(rules)

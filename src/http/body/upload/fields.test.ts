@@ -67,6 +67,16 @@ test('objects come as JSON, as a word, or a member at a time', () => {
   ).toEqual({ chunking_strategy: { a: { b: true }, c: ['x', null] } })
 })
 
+test('JSON of any depth costs little: what is nested deeply is refused before it is read', () => {
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+  expect(object(['chunking_strategy', deep(60)])).toEqual({
+    chunking_strategy: JSON.parse(deep(60)),
+  })
+  expect(() => object(['chunking_strategy', deep(32_000)])).toThrow(
+    'chunking_strategy is not valid JSON: nested too deeply at byte 64',
+  )
+})
+
 test('names that mean something in JavaScript mean nothing here', () => {
   const found = object(
     ['__proto__', 'x'],
@@ -85,7 +95,10 @@ const bad: readonly (readonly [says: string, given: readonly (readonly [string, 
   ['n: n must be a number', [['n', '1e999']]],
   ['n: n must be a number', [['n', '0x10']]],
   ['stream: stream must be true or false', [['stream', 'yes']]],
-  ['chunking_strategy: chunking_strategy is not valid JSON', [['chunking_strategy', '{"type"']]],
+  [
+    'chunking_strategy: chunking_strategy is not valid JSON: unexpected end at byte 7',
+    [['chunking_strategy', '{"type"']],
+  ],
   [
     'model: model may be given only once',
     [
