@@ -296,7 +296,7 @@ test('a second of a video costs by its size, its lines, any second, else what th
   for (const [prices, unit, price] of cases)
     expect([unit, cost(prices, unit)]).toEqual([unit, price * 1_000_000n])
   expect(rateOf(lines).missing('video', null)).toBeNull()
-  expect(rateOf({ input: '1' }).missing('video', null)).toBe('output')
+  expect(rateOf({ input: '1' }).missing('video', null)).toBe('second')
   expect(rateOf({ 'second/720p': '1' }).prices('second/640x480')).toBe(true)
   expect(rateOf({ image: '1' }).prices('second/640x480')).toBe(false)
 })

@@ -18,7 +18,8 @@ const required: Readonly<Record<ModelKind, readonly (readonly string[])[]>> = {
   transcription: [['second'], tokens, ['request']],
   translation: [['second'], tokens, ['request']],
   speech: [['character'], ['second'], tokens, ['input', 'audioOutput'], ['request']],
-  video: [['second'], tokens, ['request']],
+  // A job is charged by what was asked of it: its vendor counts no tokens.
+  video: [['second'], ['request']],
 }
 
 /**

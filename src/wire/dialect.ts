@@ -12,6 +12,7 @@ import {
 import type { JsonObject } from './ir.ts'
 import type {
   FrameSource,
+  Passed,
   Reframe,
   Replay,
   ReplyFacts,
@@ -107,7 +108,7 @@ export interface MediaSide {
   /** Whether a reply of this media type is not JSON: its bytes are passed on as they arrive. */
   isRaw(mediaType: string): boolean
   /** The facts of such a reply, whose bytes are not parsed; `reported` is its usage, where known from elsewhere. */
-  raw(peek: Peek, reported: JsonObject | null): ReplyFacts
+  raw(peek: Peek, reported: JsonObject | null, passed: Passed): ReplyFacts
   /** The media type of such a reply, where the vendor's content type is not specific. */
   typeOf?(mediaType: string, peek: Peek): string
   /** For vendors that answer whole where a stream was asked for. */

@@ -29,6 +29,13 @@ export const frameKind = {
 } as const
 export type FrameKind = (typeof frameKind)[keyof typeof frameKind]
 
+/** How much of a reply passed that is not parsed. */
+export interface Passed {
+  readonly bytes: number
+  /** It ended well. */
+  readonly isWhole: boolean
+}
+
 export interface WatchOptions {
   readonly wantsUsage: boolean
   /** The request, for formats whose stream alone does not show when it has ended. */

@@ -11,7 +11,7 @@ export class RawReply implements ReplyPath {
   summary: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
   private readonly request: RelayRequest
   private readonly listener: PathListener
-  private begun = false
+  private passedBytes = 0
   private reported: JsonObject | null = null
 
   /** `type`: the vendor's `content-type`. */
@@ -23,25 +23,34 @@ export class RawReply implements ReplyPath {
 
   bytes(chunk: Uint8Array): void {
     this.listener.emit(chunk)
-    if (this.begun) return
-    this.begun = true
-    this.see()
-    this.listener.semantic()
+    const isFirst = this.passedBytes === 0
+    this.passedBytes += chunk.length
+    this.see(false)
+    if (isFirst) this.listener.semantic()
   }
 
   metered(usage: JsonObject): void {
     this.reported = usage
-    this.see()
+    this.see(false)
   }
 
-  private see(): void {
+  private see(isWhole: boolean): void {
     const { dialect, peek } = this.request
-    this.summary = { ...this.summary, ...dialect.media?.raw(peek, this.reported) }
+    const passed = { bytes: this.passedBytes, isWhole }
+    this.summary = {
+      ...this.summary,
+      units: null,
+      ...dialect.media?.raw(peek, this.reported, passed),
+    }
   }
 
   end(): void {
-    if (this.begun) this.listener.completed(this.summary)
-    else this.listener.failed({ kind: 'unreadable', message: 'the reply is empty' })
+    if (this.passedBytes === 0) {
+      this.listener.failed({ kind: 'unreadable', message: 'the reply is empty' })
+      return
+    }
+    this.see(true)
+    this.listener.completed(this.summary)
   }
 }
 

@@ -33,7 +33,7 @@ function name(view: DataView, at: number): string {
   return latin(new Uint8Array(view.buffer, view.byteOffset, view.byteLength), at, at + 4)
 }
 
-/** RIFF chunks: `fmt ` has the bytes per second, `data` the number of bytes. */
+/** RIFF chunks: `fmt ` has what a second takes, `data` the number of bytes. */
 function wav(file: Bytes): number | null {
   let at = 12
   let bytesPerSecond = 0
@@ -48,7 +48,7 @@ function wav(file: Bytes): number | null {
         if (head.byteLength >= 24) longData = Number(head.getBigUint64(16, true))
         break
       case 'fmt ':
-        if (head.byteLength >= 20) bytesPerSecond = head.getUint32(16, true)
+        bytesPerSecond = wavBytesPerSecond(head)
         break
       case 'data': {
         const left = file.size - at - 8
@@ -60,6 +60,21 @@ function wav(file: Bytes): number | null {
     at += 8 + said + (said & 1)
   }
   return null
+}
+
+/** PCM of whole numbers and of floats, A-law, mu-law, and the extended form of these (RFC 2361). */
+const plainWavFormats: ReadonlySet<number> = new Set([1, 3, 6, 7, 0xfffe])
+
+/**
+ * By what a decoder goes by: samples, channels and their bits. The stated rate, which none reads, counts for compressed
+ * forms alone, and up to the rate of plain samples of 16 bits.
+ */
+function wavBytesPerSecond(head: DataView): number {
+  if (head.byteLength < 24) return 0
+  const samples = head.getUint32(12, true) * head.getUint16(10, true)
+  if (plainWavFormats.has(head.getUint16(8, true)))
+    return samples * Math.ceil(head.getUint16(22, true) / 8)
+  return Math.min(head.getUint32(16, true), samples * 2)
 }
 
 /** By the frame count of a Xing header; else by the size, assuming the first frames' rate for all. */
@@ -100,13 +115,21 @@ function trailingTagBytes(file: Bytes): number {
   return isTag ? 128 : 0
 }
 
-/** STREAMINFO: sample rate in 20 bits, samples in 36 (RFC 9639, section 8.2). */
+/** Speech and music are compressed to at least a quarter or so; a length below that part of the size is not believed. */
+const leastFlacPart = 0.25
+
+/** STREAMINFO: sample rate in 20 bits, channels in 3, bits in 5, samples in 36 (RFC 9639, section 8.2). */
 function flac(file: Bytes): number | null {
   const view = piece(file, id3Bytes(file), 42)
   if (view.byteLength < 26 || name(view, 0) !== 'fLaC') return null
   const rate = view.getUint32(18) >>> 12
   const samples = (view.getUint8(21) & 0x0f) * 2 ** 32 + view.getUint32(22)
-  return rate === 0 ? null : samples / rate
+  if (rate === 0 || samples === 0) return null
+  const format = view.getUint16(20)
+  const channels = ((format >> 9) & 0x07) + 1
+  const bits = ((format >> 4) & 0x1f) + 1
+  const uncompressed = file.size / ((rate * channels * bits) / 8)
+  return Math.max(samples / rate, uncompressed * leastFlacPart)
 }
 
 /** The last page's position in samples (RFC 3533); Opus has 48000 per second and skips the first few (RFC 7845). */

@@ -81,6 +81,31 @@ describe('heads that lie', () => {
     }
   })
 
+  test('a rate that no decoder reads does not shorten a WAV', () => {
+    const data = Buffer.from(fixture('sound.wav'))
+    data.writeUInt32LE(0xffff_ffff, data.indexOf('fmt ', 0, 'latin1') + 16)
+    expect(durationOf(bytesOf(data), 'audio/wav')).toBeCloseTo(1.25, 5)
+  })
+
+  test('a compressed WAV lasts at least as long as samples of 16 bits would', () => {
+    const data = Buffer.from(fixture('sound.wav'))
+    const format = data.indexOf('fmt ', 0, 'latin1') + 8
+    data.writeUInt16LE(0x11, format)
+    data.writeUInt32LE(0xffff_ffff, format + 8)
+    expect(durationOf(bytesOf(data), 'audio/wav')).toBeCloseTo(1.25 / 2, 5)
+  })
+
+  test('a FLAC of one sample lasts at least a quarter of what plain samples would', () => {
+    const data = Buffer.concat([Buffer.from(fixture('sound.flac')), Buffer.alloc(1_000_000)])
+    data.writeUInt8(data.readUInt8(21) & 0xf0, 21)
+    data.writeUInt32BE(1, 22)
+    const found = durationOf(bytesOf(data), 'audio/flac') ?? 0
+    const rate = data.readUInt32BE(18) >>> 12
+    expect(found).toBeGreaterThan(1_000_000 / (rate * 2 * 2) / 4 - 1)
+    data.writeUInt32BE(0, 22)
+    expect(durationOf(bytesOf(data), 'audio/flac')).toBeNull()
+  })
+
   test('a year is no length', () => {
     const data = Buffer.from(fixture('film.mp4'))
     const at = data.indexOf('mvhd', 0, 'latin1') + 4

@@ -11,7 +11,7 @@ import { soundOf } from './duration.ts'
 import { speechDelta, speechDone, transcriptEvents } from './events.ts'
 import { SpeechReplay, TranscriptReplay } from './replay.ts'
 import { SoundWatcher } from './watcher.ts'
-import { rawSound, rawSpeech, tailTranscript, wholeTranscript } from './whole.ts'
+import { rawSpeech, rawTranscript, tailTranscript, wholeTranscript } from './whole.ts'
 
 const encode = (value: unknown): Uint8Array =>
   new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value))
@@ -159,6 +159,14 @@ describe('what a transcript cost', () => {
     expect(costOf(usage, dense).units).toEqual({ second: 3_600 })
   })
 
+  test('what the vendor says of the length, where the container claims far less', () => {
+    const forged = peekOf({}, { type: 'audio/mp4', size: 12_000_000, seconds: 1 })
+    expect(forged.units).toEqual({ second: 46 })
+    expect(costOf(undefined, forged, { duration: 780.2 }).units).toEqual({ second: 781 })
+    const honest = peekOf({}, { type: 'audio/mp4', size: 12_000_000, seconds: 780 })
+    expect(costOf(undefined, honest, { duration: 781.4 }).units).toBeNull()
+  })
+
   test.each([[-1], [Number.NaN], ['7'], [1e9]])(
     'seconds that are none are not read: %p',
     (seconds) => {
@@ -196,8 +204,11 @@ describe('what a transcript cost', () => {
   })
 
   test('of bytes passed on unread: what is reported beside them', () => {
-    expect(rawSound(peekOf(), null).units).toBeUndefined()
-    expect(rawSound(peekOf(), { type: 'duration', seconds: 5 }).units).toEqual({ second: 5 })
+    const passed = { bytes: 40, isWhole: true }
+    const silent = rawTranscript(peekOf(), null, passed)
+    expect([silent.units, silent.outputBytes]).toEqual([undefined, 40])
+    const reported = rawTranscript(peekOf(), { type: 'duration', seconds: 5 }, passed)
+    expect(reported.units).toEqual({ second: 5 })
   })
 })
 
@@ -219,9 +230,22 @@ describe('what speech costs', () => {
 
   test('tokens are likely ones where nobody tells them, and sound where somebody does', () => {
     const peek = speechPeek({ input: 'x'.repeat(150) })
-    expect(rawSpeech(peek, null)).toMatchObject({ usage: null, outputBytes: 800 })
-    const reported = rawSpeech(peek, { input_tokens: 3, output_tokens: 20, total_tokens: 23 })
+    const whole = { bytes: 9, isWhole: true }
+    expect(rawSpeech(peek, null, whole)).toMatchObject({ usage: null, outputBytes: 800 })
+    const usage = { input_tokens: 3, output_tokens: 20, total_tokens: 23 }
+    const reported = rawSpeech(peek, usage, whole)
     expect(reported.usage).toMatchObject({ input: 3, output: 0, audioOutput: 20 })
+  })
+
+  test('of speech that breaks off only the part that passed counts', () => {
+    const peek = speechPeek({ input: 'x'.repeat(150) })
+    const cut = (bytes: number) => {
+      const { outputBytes, units } = rawSpeech(peek, null, { bytes, isWhole: false })
+      return { outputBytes, units }
+    }
+    expect(cut(100)).toEqual({ outputBytes: 2, units: { character: 1, second: 1 } })
+    expect(cut(20_000)).toEqual({ outputBytes: 400, units: { character: 75, second: 5 } })
+    expect(cut(200_000)).toEqual({ outputBytes: 800, units: undefined })
   })
 })
 
@@ -231,9 +255,9 @@ interface Watched {
 }
 
 /** The stream in two pieces. */
-function watched(stream: Uint8Array, cut: number): Watched {
+function watched(stream: Uint8Array, cut: number, peek?: Peek): Watched {
   const splitter = new FrameSplitter()
-  const watcher = new SoundWatcher()
+  const watcher = new SoundWatcher(peek)
   const kinds: number[] = []
   const take = (count: number) => {
     for (let at = 0; at < count; at++) {
@@ -251,6 +275,12 @@ describe('streams', () => {
   const usage = { type: 'tokens', input_tokens: 9, output_tokens: 3, total_tokens: 12 }
   const segments = [{ id: 'seg_0', start: 0, end: 1, text: 'Grüße', speaker: 'A' }]
   const stream = encode(`: hi\n\n${transcriptEvents({ text: 'Grüße', segments, usage })}`)
+
+  test('no more seconds than the file can have', () => {
+    const long = { type: 'duration', seconds: 86_400 }
+    const events = encode(transcriptEvents({ text: 'x', usage: long }))
+    expect(watched(events, 1, peekOf({}, { seconds: 4 })).watcher.units).toEqual({ second: 60 })
+  })
 
   test('W54: a transcript, cut at every byte', () => {
     const { lifecycle, semantic, usage: ends } = frameKind

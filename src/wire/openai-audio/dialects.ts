@@ -15,7 +15,7 @@ import {
 import { plainTranscript } from './plain.ts'
 import { SpeechReplay, TranscriptReplay } from './replay.ts'
 import { SoundWatcher } from './watcher.ts'
-import { rawSound, rawSpeech, tailTranscript, wholeTranscript } from './whole.ts'
+import { rawSpeech, rawTranscript, tailTranscript, wholeTranscript } from './whole.ts'
 
 type Own = Pick<ClientSide, 'path' | 'peek' | 'form' | 'formOnly'>
 
@@ -25,7 +25,7 @@ function dialect(id: CommonDialectId, own: Own, media: MediaSide) {
     vendor: { ...openaiVendor, usageAlways: true },
     identity: {
       terminator: '',
-      watcher: () => new SoundWatcher(),
+      watcher: ({ peek }) => new SoundWatcher(peek),
       whole: wholeTranscript,
       tail: (bytes, _quirks, peek) => tailTranscript(bytes, peek),
     },
@@ -37,7 +37,7 @@ const transcripts: MediaSide = {
   // A page is the error of a proxy before the vendor, and no transcript.
   isRaw: (type) =>
     (type.startsWith('text/') && type !== 'text/html') || type === 'application/x-subrip',
-  raw: rawSound,
+  raw: rawTranscript,
   replay: (peek, type) => new TranscriptReplay(peek, type),
   plain: plainTranscript,
 }

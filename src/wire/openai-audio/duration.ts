@@ -11,7 +11,8 @@ interface Density {
 
 const unbounded = Number.POSITIVE_INFINITY
 
-/** Low bit rates of speech: MP3 and AAC 8 kbit/s, Opus 6, PCM 8 kHz of 8 bits. MP3 has at most 320 kbit/s. */
+/** Low bit rates of speech: MP3 and AAC 8 kbit/s, Opus 6, PCM 8 kHz of 8 bits. MP3 has at most 320 kbit/s, lossless
+ * AAC of two channels about 1 Mbit/s. */
 const densities: ReadonlyMap<string, Density> = new Map(
   Object.entries({
     'audio/wav': { least: 8_000, usual: 32_000, most: unbounded },
@@ -19,6 +20,7 @@ const densities: ReadonlyMap<string, Density> = new Map(
     'audio/mpeg': { least: 1_000, usual: 12_000, most: 40_000 },
     'audio/ogg': { least: 750, usual: 4_000, most: 64_000 },
     'audio/webm': { least: 750, usual: 4_000, most: 64_000 },
+    'audio/mp4': { least: 1_000, usual: 12_000, most: 128_000 },
   }),
 )
 const otherwise: Density = { least: 750, usual: 12_000, most: unbounded }

@@ -52,12 +52,19 @@ export function reportedSeconds(seconds: number | null, peek: Peek): number | nu
   return Math.min(seconds, Math.max(leastBoundSeconds, peek.mostSeconds ?? mostSeconds))
 }
 
-/** Units of a JSON transcript: as reported, else by its own duration where the file did not show one. */
+/** A vendor may round; a file that lasts this much longer than its container says has a forged one. */
+const believedTimes = 1.5
+
+/**
+ * Units of a JSON transcript: as reported, else by its own duration where the file did not show one, or one that is far
+ * too short.
+ */
 export function transcriptUnits(body: JsonObject, sound: SoundUsage, peek: Peek): Units | null {
   const reported = reportedSeconds(sound.seconds, peek)
   if (reported !== null) return { second: reported }
-  // Without `likelyUnits` the units of the request are exact.
-  if (peek.likelyUnits === undefined) return null
   const lasted = reportedSeconds(positive(body.duration), peek)
-  return lasted === null ? null : { second: Math.ceil(lasted) }
+  if (lasted === null) return null
+  // Without `likelyUnits` the units of the request are those of the container.
+  const stated = peek.likelyUnits === undefined ? (peek.units?.['second'] ?? 0) : 0
+  return lasted > stated * believedTimes ? { second: Math.ceil(lasted) } : null
 }

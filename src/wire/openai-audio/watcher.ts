@@ -5,10 +5,10 @@ import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { parsedObject } from '../json/value.ts'
 import { faultInside } from '../openai/fault.ts'
 import { type FrameKind, frameKind, type Watcher } from '../reply.ts'
-import type { Units } from '../request.ts'
+import type { Peek, Units } from '../request.ts'
 import { frameData } from '../sse.ts'
 import { emptyKind } from '../sse-frames.ts'
-import { readSoundUsage, spokenUsage } from './usage.ts'
+import { readSoundUsage, reportedSeconds, spokenUsage } from './usage.ts'
 
 const encoder = new TextEncoder()
 /**
@@ -26,6 +26,11 @@ export class SoundWatcher implements Watcher {
   finishReason: string | null = null
   model: string | null = null
   semantic = false
+  private readonly peek: Peek | undefined
+
+  constructor(peek?: Peek) {
+    this.peek = peek
+  }
 
   frame(bytes: Uint8Array, start: number, end: number): FrameKind {
     this.semantic = false
@@ -72,7 +77,8 @@ export class SoundWatcher implements Watcher {
     this.unbelieved = unbelieved
     const speaks = value.type === 'speech.audio.done'
     this.usage = usage !== null && speaks ? spokenUsage(usage) : usage
-    if (seconds !== null) this.units = { second: seconds }
+    const second = this.peek === undefined ? seconds : reportedSeconds(seconds, this.peek)
+    if (second !== null) this.units = { second }
     return frameKind.usage
   }
 

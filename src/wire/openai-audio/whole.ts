@@ -5,7 +5,7 @@ import { JsonSyntaxError, parseSpan, valueEnd } from '../json/scan.ts'
 import { isObject } from '../json/value.ts'
 import { wholeMedia } from '../openai/media.ts'
 import { lastMember } from '../openai/whole.ts'
-import type { WholeReply } from '../reply.ts'
+import type { Passed, WholeReply } from '../reply.ts'
 import type { Peek } from '../request.ts'
 import { readSoundUsage, reportedSeconds, spokenUsage, transcriptUnits } from './usage.ts'
 
@@ -44,9 +44,9 @@ function objectAt(bytes: Uint8Array, at: number): JsonObject | undefined {
   }
 }
 
-/** The facts of bytes passed on without parsing, from usage reported elsewhere. */
-export function rawSound(peek: Peek, reported: JsonObject | null): Seen {
-  return seenOf(reported ?? undefined, peek, 0)
+/** The facts of a transcript passed on without parsing, from usage reported elsewhere, else by its bytes of text. */
+export function rawTranscript(peek: Peek, reported: JsonObject | null, { bytes }: Passed): Seen {
+  return seenOf(reported ?? undefined, peek, bytes)
 }
 
 function seenOf(
@@ -66,13 +66,30 @@ function seenOf(
   }
 }
 
-/** The tokens of speech without reported usage: those likely for the text's length, given as bytes of text. */
-export function rawSpeech(peek: Peek, reported: JsonObject | null): Seen {
-  const seen = rawSound(peek, reported)
+/**
+ * Speech without reported usage: the tokens likely for the text's length, given as bytes of text. Of speech that broke
+ * off, the part that passed.
+ */
+export function rawSpeech(
+  peek: Peek,
+  reported: JsonObject | null,
+  { bytes, isWhole }: Passed,
+): Seen {
+  const seen = seenOf(reported ?? undefined, peek, 0)
   if (seen.usage !== null) return { ...seen, usage: spokenUsage(seen.usage) }
-  const seconds = peek.likelyUnits?.['second'] ?? 0
-  return { ...seen, outputBytes: seconds * speechTokensPerSecond * countedBytesPerToken }
+  const { likelyUnits: likely = {} } = peek
+  const seconds = likely['second'] ?? 0
+  const outputBytes = seconds * speechTokensPerSecond * countedBytesPerToken
+  const part = isWhole ? 1 : bytes / (seconds * leastSpeechBytesPerSecond)
+  if (part >= 1) return { ...seen, outputBytes }
+  const units = Object.fromEntries(
+    Object.entries(likely).map(([name, count]) => [name, Math.ceil(count * part)]),
+  )
+  return { ...seen, outputBytes: Math.ceil(outputBytes * part), units }
 }
+
+/** Opus of 32 kbit/s; other formats have more. */
+const leastSpeechBytesPerSecond = 4_000
 
 /** OpenAI's voices take about 20 tokens per second. */
 const speechTokensPerSecond = 20
