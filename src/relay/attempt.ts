@@ -107,12 +107,6 @@ export class Attempt implements AttemptHandler, PathListener {
     this.exchange?.abort()
   }
 
-  /** Another attempt takes over: nothing of this reply is charged, or read to its end for a client that leaves. */
-  replaced(): void {
-    this.accepted = false
-    this.path = null
-  }
-
   head(status: number, header: (name: string) => string | null): void {
     if (this.over) return
     this.accepted = status >= 200 && status < 300

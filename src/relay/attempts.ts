@@ -204,6 +204,10 @@ export class Attempts {
     if (current === null) return
     const failed = failedAttempt(request, current.plan.candidate, current, fault)
     this.failed.push({ ...failed, ...timesOf(current, request.startedMs), then })
+    if (then !== 'next_channel') return
+    // Until the next attempt begins, nothing of this one is charged, or read to its end for a client that leaves.
+    current.accepted = false
+    current.path = null
   }
 
   /** Whether another channel may take over after the fault, before the commit point. */

@@ -196,7 +196,6 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     const isDelivered = isOpen && (usage !== null || (outputBytes ?? 0) > 0)
     if (!isDelivered) attempts.writeOff(fault, then)
     if (again) {
-      attempts.current?.replaced()
       delivery.restart()
       this.next()
     } else this.refuse(isOpen ? interruption(fault, shown.message) : attempts.refusal(), fault)

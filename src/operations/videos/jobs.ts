@@ -239,7 +239,7 @@ export class VideoJobs {
     if (!(news instanceof MediaFault) && news.state === 'completed')
       return completed(row, news, this.rooms.prices(), nowMs)
     if (!(news instanceof MediaFault) && news.state === 'failed')
-      return failed(row, this.shown(row, news), 'vendor_error', nowMs)
+      return failed(row, shown(news, secretsOf(this.rooms, row)), 'vendor_error', nowMs)
     const ageMs = nowMs - row.createdAt
     const refusals = refusalsAfter(row, news, nowMs)
     if (ageMs > unknownMs && isLost(news, refusals, nowMs))
@@ -268,23 +268,12 @@ export class VideoJobs {
   private tellMiss(row: VideoRow, { fault }: MediaFault): void {
     const { channel: id, misses } = workOf(row)
     if (misses % reportedMisses !== 0) return
-    const detail = scrub(fault.message, this.secretsOf(row))
+    const detail = scrub(fault.message, secretsOf(this.rooms, row))
     const fields = { video: row.id, channel: id, kind: fault.kind, status: fault.status, detail }
     this.rooms.log.warn(
       { ...fields, misses: misses + 1 },
       'a vendor could not be asked for the state of a video',
     )
-  }
-
-  /** What the client may see of a vendor's failure. */
-  private shown(row: VideoRow, { code, message }: Failure): Failure {
-    const secrets = this.secretsOf(row)
-    const without = (text: string) => scrub(text, secrets).slice(0, mostMessageChars)
-    return { code: without(code), message: without(message) }
-  }
-
-  private secretsOf(row: VideoRow): readonly string[] {
-    return this.rooms.relay().channels.get(workOf(row).channel)?.secrets ?? []
   }
 
   private tell({ id, requestId, account }: VideoRow, state: string, cause: string | null): void {
@@ -365,6 +354,16 @@ function completed(
 interface Failure {
   readonly code: string
   readonly message: string
+}
+
+function secretsOf({ relay }: VideoJobRooms, row: VideoRow): readonly string[] {
+  return relay().channels.get(workOf(row).channel)?.secrets ?? []
+}
+
+/** What the client may see of a vendor's failure. */
+function shown({ code, message }: Failure, secrets: readonly string[]): Failure {
+  const without = (text: string) => scrub(text, secrets).slice(0, mostMessageChars)
+  return { code: without(code), message: without(message) }
 }
 
 function failed(row: VideoRow, { code, message }: Failure, kind: string, nowMs: number) {
