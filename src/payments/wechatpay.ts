@@ -279,14 +279,20 @@ class WechatPay implements Provider {
     return status === 'SUCCESS' ? 'done' : 'pending'
   }
 
-  async #madeRefund({ id }: Refund): Promise<Fields | null> {
-    const path = `/v3/refund/domestic/refunds/${encodeURIComponent(id)}`
-    try {
-      return await this.#wire.call('GET', path)
-    } catch (error) {
+  /** Numbers of refunds are the merchant's, which may have other systems that make them. Throws ProviderRefused. */
+  async #madeRefund(refund: Refund): Promise<Fields | null> {
+    const path = `/v3/refund/domestic/refunds/${encodeURIComponent(refund.id)}`
+    const query = this.#wire.call('GET', path).catch((error: unknown) => {
       if (error instanceof ProviderRefused && unknownThere.test(error.message)) return null
       return undecided('WeChat Pay does not say whether the refund is made')(error)
-    }
+    })
+    const made = await query
+    if (made === null) return null
+    const amount = (made['amount'] ?? {}) as { readonly refund?: number }
+    const isOurs =
+      made['transaction_id'] === refund.transactionId && amount.refund === refund.amountMinor
+    if (!isOurs) throw new ProviderRefused(`the merchant has another refund ${refund.id}`)
+    return made
   }
 
   async #makeRefund(refund: Refund, order: PaymentOrder): Promise<Fields> {

@@ -28,6 +28,7 @@ let stage: ControlStage
 let alipay: Record<string, () => object>
 const asked: string[] = []
 let wechatStatus = 200
+let wechatRefund = {}
 
 const none = { code: '40004', msg: 'no', sub_code: 'ACQ.TRADE_NOT_EXIST', sub_msg: 'no trade' }
 const reply = (text: string, headers: Record<string, string> = {}): ProviderReply => ({
@@ -40,7 +41,7 @@ const reply = (text: string, headers: Record<string, string> = {}): ProviderRepl
 async function send({ url: text }: { readonly url: string }): Promise<ProviderReply> {
   const url = new URL(text)
   if (url.host === 'wx.test') {
-    const body = JSON.stringify({ code_url: 'weixin://pay', status: 'SUCCESS' })
+    const body = JSON.stringify({ code_url: 'weixin://pay', status: 'SUCCESS', ...wechatRefund })
     return { ...reply(body, wechatHeaders(body)), status: wechatStatus }
   }
   if (url.host === 'stripe.test')
@@ -322,6 +323,7 @@ describe('WeChat Pay', () => {
     // Neither a call too many nor a refusal of the merchant says that a refund is not made.
     const [root, path] = [person('root', 'admin'), `/api/orders/${made.id}/refund`]
     const refund = { reason: 'asked for', refund: `w${count}` }
+    wechatRefund = { transaction_id: `wx-${made.id}`, amount: { refund: 1_000 } }
     for (const [status, state] of [
       [401, 'pending'],
       [403, 'pending'],

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPayments } from '../../src/payments/payments.ts'
+import type { Refund } from '../../src/store/payment-tables.ts'
 import type { Store } from '../../src/store/store.ts'
 import { person } from '../support/control.ts'
 import { engineCases } from '../support/deployment.ts'
@@ -77,6 +78,29 @@ describe.each(engineCases)(
       expect(await store.refunds.pending({ before: at + 9, after: null, limit: 99 })).toHaveLength(
         51,
       )
+    })
+
+    test("a refund of WeChat Pay that is another shop's of the same merchant is not taken for ours", async () => {
+      const { control } = scene.simulator.paysim
+      const [ours, others] = [
+        await scene.order({ provider: 'wechatpay' }),
+        await scene.order({ provider: 'wechatpay' }),
+      ]
+      for (const { id } of [ours, others]) await control.pay(id)
+      const order = await store.paymentOrders.find(others.id)
+      if (order?.transactionId == null) throw new Error('not paid')
+      const asked = { id: '2001', orderId: order.id, transactionId: order.transactionId }
+      const offered = await scene.payments.offered()
+      const shop = offered.find(({ name }) => name === 'wechatpay')?.provider
+      const refund = { ...asked, amountMinor: 400, reason: 'asked for' } as Refund
+      expect(await shop?.refund(refund, order)).toBe('pending')
+      const body = { reason: 'asked for', amount: '4.00', refund: '2001' }
+      const { json } = await ours.refund(body)
+      expect(json).toMatchObject({
+        state: 'failed',
+        failure: 'the merchant has another refund 2001',
+      })
+      expect(await ours.postedNano()).toBe(10n * unit)
     })
 
     test('an open order whose provider was removed ends, and a late payment still counts', async () => {
