@@ -21,7 +21,12 @@ import {
 
 type Settings = NonNullable<PaymentSettings['stripe']>
 
-const disputeEvents = ['charge.dispute.created', 'charge.dispute.closed']
+/** `funds_withdrawn`: an inquiry of the payer's bank, which takes no money, has become a dispute. */
+const disputeEvents = [
+  'charge.dispute.created',
+  'charge.dispute.funds_withdrawn',
+  'charge.dispute.closed',
+]
 const paidEvents = ['checkout.session.completed', 'checkout.session.async_payment_succeeded']
 /**
  * Extra life of a session beyond its order, which may be shown again until it expires; Stripe's minimum is 30 minutes.
@@ -92,7 +97,7 @@ interface StripeDispute {
   readonly payment_intent?: string | null
   readonly amount: number
   readonly reason?: string
-  /** `won`, `lost`, `warning_closed`, ...: only with `lost` does the merchant lose the money. */
+  /** Only with `lost` does the merchant lose the money; `warning_...` is that of an inquiry. */
   readonly status: string
 }
 
@@ -385,7 +390,9 @@ function disputeOf(type: string, dispute: StripeDispute, at: number): Pick<Notif
   if (!transactionId) return {}
   if (!Number.isSafeInteger(amountMinor) || amountMinor <= 0)
     throw new NotVerified('the amount of the dispute cannot be read')
-  const isOpen = type === 'charge.dispute.created'
+  const isOpen = type !== 'charge.dispute.closed'
+  // A refund may prevent that an inquiry becomes a dispute, so it must not be held up.
+  if (isOpen && status.startsWith('warning_')) return {}
   const state = isOpen ? 'open' : status === 'lost' ? 'lost' : 'won'
   return { dispute: { id, transactionId, amountMinor, reason, state, at } }
 }

@@ -44,6 +44,27 @@ test('what else is sold through the same account is acknowledged, kept, and cred
   expect((await health(scene.stage.store, 'stripe')).takenAt).not.toBeNull()
 })
 
+test("an inquiry of the payer's bank holds up no refund, until Stripe takes the money for it", async () => {
+  const { control, merchant } = scene.simulator.paysim
+  const order = await scene.order({ provider: 'stripe' })
+  await control.pay(order.id)
+  const { tradeNumber } = await order.read()
+  const notified = async (what: string, status: string) => {
+    const dispute = { id: `du_${order.id}`, payment_intent: tradeNumber, amount: 1_000, status }
+    const event = { id: `evt_${what}`, type: `charge.dispute.${what}`, data: { object: dispute } }
+    const body = JSON.stringify(event)
+    const headers = { 'stripe-signature': stripeSignature(body, merchant.stripe.webhookSecret) }
+    const path = '/api/payments/stripe/notify'
+    const reply = await scene.stage.reply(null, path, { method: 'POST', headers, body })
+    return [reply.status, (await order.read()).state]
+  }
+  expect(await notified('created', 'warning_needs_response')).toEqual([200, 'credited'])
+  expect((await order.refund({ reason: 'asked for', amount: '4.00' })).json.state).toBe('done')
+  expect(await notified('funds_withdrawn', 'needs_response')).toEqual([200, 'disputed'])
+  expect((await order.refund({ reason: 'asked for', amount: '4.00' })).status).toBe(409)
+  expect(await notified('closed', 'warning_closed')).toEqual([200, 'part_refunded'])
+})
+
 test('an order that could not be shown is shown until it expires', async () => {
   const { simulator, stage } = scene
   await stage.store.accounts.ensure('late', 1)
