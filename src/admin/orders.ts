@@ -1,4 +1,4 @@
-// Orders for credit: offer, create, check, cancel and refund.
+// Orders for credit: offer, create, check and cancel.
 
 import { randomBytes } from 'node:crypto'
 import type { PaymentSettings } from '../config/types.ts'
@@ -13,17 +13,10 @@ import {
   ProviderRefused,
   type StartDetails,
 } from '../payments/provider.ts'
-import { whenFree } from '../payments/when-free.ts'
 import { isOpen } from '../store/order-state.ts'
-import type {
-  OrderDetails,
-  PaymentMode,
-  PaymentOrder,
-  Refund,
-  RefundPlanned,
-} from '../store/payment-tables.ts'
+import type { OrderDetails, PaymentMode, PaymentOrder, Refund } from '../store/payment-tables.ts'
 import { type Page, pageByTime, timePlace } from './page.ts'
-import { refundableMinor, wholeRefund } from './refund-amount.ts'
+import { refundableMinor } from './refund-amount.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
@@ -147,7 +140,7 @@ export async function continueOrder(
   input: Visit & Owned & { readonly returned: { readonly code: string; readonly state: string } },
 ): Promise<string> {
   const [id = ''] = input.returned.state.split('.')
-  const order = await find(admin, { id, owner: input.owner })
+  const order = await findOrder(admin, { id, owner: input.owner })
   if (isOpen(order.state)) await show(desk, order, input)
   return order.id
 }
@@ -220,7 +213,8 @@ export async function listOrders(
   return pageByTime(orders, limit, view)
 }
 
-async function find(
+/** Throws AdminError. */
+export async function findOrder(
   { store }: AdminContext,
   { id, owner }: Input<'order'> & Owned,
 ): Promise<PaymentOrder> {
@@ -231,7 +225,7 @@ async function find(
 
 /** The order with its timeline, oldest first. */
 export async function showOrder(admin: AdminContext, input: Input<'order'> & Owned) {
-  const order = await find(admin, input)
+  const order = await findOrder(admin, input)
   const details = await admin.store.payments.details(order.id)
   return {
     ...view(order),
@@ -258,7 +252,7 @@ export async function checkOrder(
   { payments }: OrderDesk,
   input: Input<'order'> & Owned,
 ): Promise<OrderView> {
-  const order = await find(admin, input)
+  const order = await findOrder(admin, input)
   await payments.check(order).catch((error: unknown) => {
     throw unreachable(order, error)
   })
@@ -271,7 +265,7 @@ export async function cancelOrder(
   { payments }: OrderDesk,
   input: Input<'order'> & Owned,
 ): Promise<OrderView> {
-  const order = await find(admin, input)
+  const order = await findOrder(admin, input)
   if (!isOpen(order.state))
     throw new AdminError(
       'conflict',
@@ -285,111 +279,10 @@ export async function cancelOrder(
   return showOrderView(admin, order.id)
 }
 
-/** The provider of the other mode cannot be asked, so a refund there would never end. */
-async function findOfMode(
-  admin: AdminContext,
-  mode: PaymentMode,
-  id: string,
-): Promise<PaymentOrder> {
-  const order = await find(admin, { id, owner: undefined })
-  if (order.mode === mode) return order
-  const [its, ours] = order.mode === 'play' ? ['play', 'real'] : ['real', 'play']
-  const message = `the order was paid in ${its} money, and this deployment takes ${ours} money now`
-  throw new AdminError('conflict', 'id', message)
-}
-
-/** Takes the money from the wallet and has the provider refund it, once for each `refund` id. */
-export async function refundOrder(
-  admin: AdminContext,
-  { payments, settings, mode }: OrderDesk,
-  input: Input<'refundOrder'>,
-) {
-  const order = await findOfMode(admin, mode, input.id)
-  const { store, actor, nowMs } = admin
-  const amountMinor =
-    input.amount === undefined
-      ? await wholeRefund(store, order, input.refund)
-      : parseMinor(input.amount)
-  if (!amountMinor) throw new AdminError('invalid', 'amount', 'expected more than 0')
-  const id = input.refund ?? `tr${nowMs.toString(36)}${randomBytes(10).toString('hex')}`
-  const spending = bonusSpending(settings)
-  const asked = { id, orderId: order.id, amountMinor, actor, reason: input.reason, at: nowMs }
-  const begun = await whenFree(store.leases, () => store.refunds.begin(asked, spending))
-  if (begun.outcome === 'leased')
-    throw new AdminError(
-      'conflict',
-      'amount',
-      'running requests hold money that would be refunded: try again later',
-      'refund_held',
-    )
-  if (!('refund' in begun)) throw notRefunded(order, begun)
-  const { refund } = begun
-  const isSame = refund.orderId === order.id && refund.amountMinor === amountMinor
-  if (!isSame) throw new AdminError('conflict', 'refund', 'was used for another refund')
-  const failure = refund.state === 'pending' ? await failureOf(payments.refund(refund)) : null
-  const { refunds } = await store.payments.details(order.id)
-  const kept = refunds.find((each) => each.id === refund.id) ?? refund
-  return { ...refundView(kept), failure: kept.failure ?? failure }
-}
-
-/** Where the provider cannot be asked now, the sweeper asks again: the money has left the wallet already. */
-function failureOf(work: Promise<void>): Promise<string | null> {
-  return work.then(
-    () => null,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  )
-}
-
-function notRefunded(
-  { state, currency, nanoPerMinor: rate }: PaymentOrder,
-  refused: Exclude<RefundPlanned, { readonly outcome: 'planned' }>,
-): AdminError {
-  if (refused.outcome === 'not_paid')
-    return new AdminError(
-      'conflict',
-      'id',
-      `the order is ${state}: nothing of it was paid`,
-      'not_paid',
-    )
-  if (refused.outcome === 'disputed')
-    return new AdminError(
-      'conflict',
-      'id',
-      'the order is disputed: its provider refunds nothing',
-      'disputed',
-    )
-  const most = minorText(Number(refused.refundableNano / rate))
-  return new AdminError(
-    'conflict',
-    'amount',
-    `at most ${most} ${currency} can be refunded`,
-    'refund_too_large',
-  )
-}
-
-/** What a refund of that amount would take from the wallet; nothing is begun. Throws AdminError. */
-export async function planRefund(
-  admin: AdminContext,
-  { settings, mode }: OrderDesk,
-  { id, amount }: Input<'planRefund'>,
-) {
-  const order = await findOfMode(admin, mode, id)
-  const amountMinor = parseMinor(amount)
-  if (!amountMinor) throw new AdminError('invalid', 'amount', 'expected more than 0')
-  const spending = bonusSpending(settings)
-  const planned = await admin.store.refunds.plan({ orderId: order.id, amountMinor }, spending)
-  if (planned.outcome !== 'planned') throw notRefunded(order, planned)
-  return {
-    amount: minorText(amountMinor),
-    amountNano: String(planned.amountNano),
-    clawbackNano: String(planned.clawbackNano),
-  }
-}
-
 type OrderView = ReturnType<typeof view>
 
 async function showOrderView(admin: AdminContext, id: string): Promise<OrderView> {
-  return view(await find(admin, { id, owner: undefined }))
+  return view(await findOrder(admin, { id, owner: undefined }))
 }
 
 /** null: the customer has nothing to open. */
@@ -424,7 +317,7 @@ function view(order: PaymentOrder) {
   }
 }
 
-function refundView(refund: Refund) {
+export function refundView(refund: Refund) {
   const { id, state, reason, actor, at, endedAt, failure, amountMinor } = refund
   return {
     id,

@@ -23,7 +23,8 @@ interface PlaygroundKey {
 /**
  * Gives the one key a new secret and keeps its id for usage; the previous secret works until its own expiry, so that
  * two open pages do not end each other's. `group` left out: `default` or the first the account may use. Limits and
- * disabling by the owner stay in force. Refused where it would be one key more than `most`. Throws AdminError `invalid` (group), `conflict`.
+ * disabling by the owner stay in force. Refused where it would be one key more than `most`. Throws AdminError `invalid`
+ * (group), `conflict`.
  */
 export async function playgroundKey(
   { store, nowMs }: AdminContext,

@@ -1,14 +1,13 @@
 // Routes for orders for credit: the offers, an order's steps, refunds, and notifications of payment providers.
 
 import { z } from '@hono/zod-openapi'
+import { planRefund, refundOrder } from '../../../admin/order-refunds.ts'
 import {
   cancelOrder,
   checkOrder,
   createOrder,
   listOrders,
-  planRefund,
   readOffer,
-  refundOrder,
   showOrder,
 } from '../../../admin/orders.ts'
 import { comparePaymentBill } from '../../../admin/payment-bill.ts'
@@ -419,9 +418,9 @@ export const orderRoutes: readonly ControlRoute[] = [
     summary: 'Refund an order or a part of it',
     description:
       'Takes the money from the wallet and has the provider pay it back; at most what the account has beside bonuses. The ' +
-      'first top-up bonus is taken back in proportion. Without `amount`, all that is left of the payment. A repeated request with the ' +
-      'same `refund` answers with the same refund. State `pending`: the provider has not confirmed it, and is asked ' +
-      'again.',
+      'first top-up bonus is taken back in proportion. Without `amount`, all that is left of the payment. A repeated ' +
+      'request with the same `refund` answers with the same refund. State `pending`: the provider has not confirmed ' +
+      'it, and is asked again.',
     body: inputs.refundOrder.omit({ id: true }),
     reply: refund,
     async run({ admin, services, params, body }) {
