@@ -6,8 +6,9 @@ import { formatUnits } from '../money.ts'
 import { minorText, nanoPerMinor, parseMinor } from '../payments/amount.ts'
 import { bonusOf } from '../payments/bonus.ts'
 import { bonusSpending } from '../payments/bonus-spending.ts'
-import { type Payments, queryScheduleMs } from '../payments/payments.ts'
+import { type Payments, type PaymentsOptions, queryScheduleMs } from '../payments/payments.ts'
 import {
+  CallerRefused,
   callbackAddress,
   type Instructions,
   ProviderRefused,
@@ -28,6 +29,8 @@ export interface OrderDesk {
   readonly mode: PaymentMode
   /** This deployment's address for browsers and callbacks, without a slash at its end. */
   readonly address: string
+  /** Receives what a provider says about the operator, which is not for customers. */
+  readonly onProblem: PaymentsOptions['onProblem']
 }
 
 interface Owned {
@@ -146,10 +149,11 @@ export async function continueOrder(
 }
 
 async function show(
-  { payments, mode, address }: OrderDesk,
+  desk: OrderDesk,
   order: PaymentOrder,
   input: Visit & Pick<StartDetails, 'returned'>,
 ): Promise<void> {
+  const { payments, mode, address } = desk
   const { origin, clientAddress, browser, returned } = input
   try {
     await payments.start(order, {
@@ -161,7 +165,8 @@ async function show(
       ...(returned !== undefined && { returned }),
     })
   } catch (error) {
-    if (!(error instanceof ProviderRefused)) throw unreachable(order, error)
+    const isOfOrder = error instanceof ProviderRefused && !(error instanceof CallerRefused)
+    if (!isOfOrder) throw unreachable(desk, order, error)
     throw new AdminError('conflict', 'provider', `refuses the order: ${error.message}`)
   }
 }
@@ -188,9 +193,13 @@ async function judged({ payments, settings }: OrderDesk, input: Input<'createOrd
   return { provider, amountMinor, method }
 }
 
-function unreachable({ provider }: PaymentOrder, error: unknown): AdminError {
-  const why = error instanceof Error ? error.message : String(error)
-  const message = `${provider} cannot be reached now: ${why}`
+function unreachable(
+  { onProblem }: OrderDesk,
+  { id, provider }: PaymentOrder,
+  error: unknown,
+): AdminError {
+  onProblem(error, { provider, order: id })
+  const message = `${provider} cannot be reached now`
   return new AdminError('conflict', 'provider', message, 'provider_unreachable')
 }
 
@@ -249,12 +258,12 @@ export async function showOrder(admin: AdminContext, input: Input<'order'> & Own
 /** Asks the provider now. */
 export async function checkOrder(
   admin: AdminContext,
-  { payments }: OrderDesk,
+  desk: OrderDesk,
   input: Input<'order'> & Owned,
 ): Promise<OrderView> {
   const order = await findOrder(admin, input)
-  await payments.check(order).catch((error: unknown) => {
-    throw unreachable(order, error)
+  await desk.payments.check(order).catch((error: unknown) => {
+    throw unreachable(desk, order, error)
   })
   return showOrderView(admin, order.id)
 }
@@ -262,7 +271,7 @@ export async function checkOrder(
 /** Ends the order; where it was paid meanwhile, it is credited. */
 export async function cancelOrder(
   admin: AdminContext,
-  { payments }: OrderDesk,
+  desk: OrderDesk,
   input: Input<'order'> & Owned,
 ): Promise<OrderView> {
   const order = await findOrder(admin, input)
@@ -273,8 +282,8 @@ export async function cancelOrder(
       `the order is ${order.state} and cannot be cancelled`,
       'order_closed',
     )
-  await payments.end(order, 'close').catch((error: unknown) => {
-    throw unreachable(order, error)
+  await desk.payments.end(order, 'close').catch((error: unknown) => {
+    throw unreachable(desk, order, error)
   })
   return showOrderView(admin, order.id)
 }

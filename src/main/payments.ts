@@ -54,6 +54,8 @@ async function makeDesk(
   const address = await knownAddress(current.config, store)
   const settings = isPlay ? await play.settings(address) : configured
   const mode = isPlay ? 'play' : 'live'
+  const onProblem: PaymentsOptions['onProblem'] = (error, of) =>
+    log.warn({ err: error, ...of }, 'a payment needs attention')
   const options: PaymentsOptions = {
     store,
     settings,
@@ -61,9 +63,9 @@ async function makeDesk(
     mode,
     metrics,
     send: isPlay ? play.send : (request) => askWithHeader({ dialer, ...bounds }, request),
-    onProblem: (error, of) => log.warn({ err: error, ...of }, 'a payment needs attention'),
+    onProblem,
   }
-  return { payments: createPayments(options), settings, mode, address }
+  return { payments: createPayments(options), settings, mode, address, onProblem }
 }
 
 /** Currencies without a configured rate, which are credited one to one. */

@@ -38,7 +38,10 @@ beforeAll(async () => {
     flags: { config, data: directory.path },
     env: {},
   })
-  const desk = async () => ({ payments, settings, mode: 'live' as const, address })
+  const onProblem = () => {
+    problems += 1
+  }
+  const desk = async () => ({ payments, settings, mode: 'live' as const, address, onProblem })
   stage = await controlStage({ services: { orders: { desk } } })
   payments = createPayments({
     store: stage.store,
@@ -46,9 +49,7 @@ beforeAll(async () => {
     currency: 'USD',
     mode: 'live',
     send: () => Promise.reject(new Error('no provider is asked')),
-    onProblem: () => {
-      problems += 1
-    },
+    onProblem,
   })
 })
 beforeEach(() => {

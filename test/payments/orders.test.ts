@@ -98,9 +98,9 @@ beforeAll(async () => {
             currency: 'USD',
             mode: 'live',
             send,
+            onProblem: () => undefined,
           } as const
-          const payments = createPayments({ ...options, onProblem: () => undefined })
-          return { payments, settings, mode: 'live', address: origin }
+          return { ...options, payments: createPayments(options), address: origin }
         },
       },
     },

@@ -72,9 +72,6 @@ export async function startPaymentScene(options: SceneOptions): Promise<PaymentS
   const wechatpay = { ...merchant.wechatpay, ...(options.mp && { mp }) }
   const settings = await settingsOf(directory.path, simulator, { wechatpay, ...options.payments })
   const problems: Error[] = []
-  let payments: Payments
-  const desk = async () => ({ payments, settings, mode: 'live' as const, address: origin })
-  const stage = await controlStage({ databaseUrl: schema?.url, services: { orders: { desk } } })
   const parts = {
     settings,
     currency: 'CNY',
@@ -84,6 +81,9 @@ export async function startPaymentScene(options: SceneOptions): Promise<PaymentS
       problems.push(error instanceof Error ? error : new Error(String(error)))
     },
   } as const
+  let payments: Payments
+  const desk = async () => ({ ...parts, payments, address: origin })
+  const stage = await controlStage({ databaseUrl: schema?.url, services: { orders: { desk } } })
   payments = createPayments({ ...parts, store: stage.store, send: ask })
   const deliver = async (url: string, headers: Headers, body: string) =>
     stage.reply(null, new URL(url).pathname, { method: 'POST', headers, body })
@@ -99,7 +99,7 @@ export async function startPaymentScene(options: SceneOptions): Promise<PaymentS
       const store = storeAround(stage.store, around)
       const send: typeof ask = (request) => around(() => ask(request))
       return {
-        ...{ store, settings, mode: 'live', address: origin },
+        ...{ ...parts, store, address: origin },
         payments: createPayments({ ...parts, store, send }),
       }
     },

@@ -75,3 +75,26 @@ test('an order that could not be shown is shown until it expires', async () => {
   simulator.clock.advance(14 * 60_000)
   expect((await order()).json).toMatchObject({ state: 'shown', pay: { kind: 'redirect' } })
 })
+
+test('what Stripe says about the operator is logged, and not shown to customers', async () => {
+  const message = 'Invalid API Key provided: sk_live_****abcd'
+  const stripe = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: () => Response.json({ error: { message } }, { status: 401 }),
+  })
+  const baseUrl = stripe.url.href.slice(0, -1)
+  const payments = { stripe: { secretKey: 'sk', webhookSecret: 'whsec', baseUrl } }
+  const refused = await startPaymentScene({ databaseUrl: null, payments })
+  try {
+    await refused.stage.store.accounts.ensure('ann', 1)
+    const body = { provider: 'stripe', amount: '10.00', attempt: 'one' }
+    const { json } = await refused.stage.send(person('ann'), 'POST', '/api/orders', { body })
+    expect(json).toMatchObject({ status: 409, reason: 'provider_unreachable' })
+    expect(JSON.stringify(json)).not.toContain('Key')
+    expect(refused.problems.map((problem) => problem.message)).toEqual([message])
+  } finally {
+    await refused.close()
+    await stripe.stop(true)
+  }
+})

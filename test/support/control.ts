@@ -130,17 +130,20 @@ function runningOn(config: Config, store: Store): Running {
 /** No provider is configured. */
 function ordersOn(config: Config, store: Store, crashes: unknown[]): ControlServices['orders'] {
   const { payments: settings, currency } = config
-  const payments = createPayments({
-    store,
+  const parts = {
     settings,
-    currency,
     mode: 'live',
+    onProblem: (error: unknown) => crashes.push(error),
+  } as const
+  const payments = createPayments({
+    ...parts,
+    store,
+    currency,
     send: async () => {
       throw new Error('no provider is asked')
     },
-    onProblem: (error) => crashes.push(error),
   })
-  return { desk: async () => ({ settings, mode: 'live', address: origin, payments }) }
+  return { desk: async () => ({ ...parts, address: origin, payments }) }
 }
 
 function boxes() {
