@@ -97,6 +97,24 @@ test('nobody has strangers mailed: five codes an hour, ten tries a minute', asyn
   expect(tries.slice(10)).toEqual([429, 429])
 })
 
+test('one address gets five codes a day from all accounts together, however it is written', async () => {
+  const statuses = []
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
+    statuses.push(
+      (await put({ email: name < 'd' ? email : 'Ann@Example.COM' }, person(name))).status,
+    )
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 429])
+  expect((await put({ email: 'eve@example.com' }, person('f'))).status).toBe(200)
+})
+
+test('one network has 30 addresses mailed in an hour', async () => {
+  const statuses = []
+  for (let each = 0; each < 31; each++)
+    statuses.push((await put({ email: `u${each}@example.com` }, person(`u${each}`))).status)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(30)
+  expect(statuses.at(-1)).toBe(429)
+})
+
 test('the address that whoever signs in is known to read needs no code', async () => {
   for (const emailVerified of [true, false]) {
     const id = emailVerified ? 'bob' : 'cat'

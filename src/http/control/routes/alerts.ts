@@ -1,5 +1,6 @@
 // Routes for a signed-in person's alerts: which warnings to send, and the notices sent.
 
+import { createHash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import {
   listNotices,
@@ -11,6 +12,7 @@ import {
 import { codeMail, languageOf } from '../../../admin/notice-mail.ts'
 import { inputs } from '../../../admin/schema.ts'
 import { AdminError } from '../../../admin/use-case.ts'
+import { networkOf } from '../../../identity/network.ts'
 import { MailNotSent } from '../../../upstream/mail.ts'
 import { keepPace } from '../pace.ts'
 import { flag, nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
@@ -104,19 +106,18 @@ const notice = z
   .openapi('AlertNotice')
 
 const hourMs = 3_600_000
-/** So that nobody can have strangers mailed repeatedly. */
-const codesSent = {
-  count: 5,
-  spanMs: hourMs,
-  message: 'Too many codes were mailed; try again later.',
-}
+/** So that nobody can have strangers mailed repeatedly, not even by making accounts. */
+const tooManyCodes = 'Too many codes were mailed; try again later.'
+const ofAccount = { count: 5, spanMs: hourMs, message: tooManyCodes }
+const ofNetwork = { count: 30, spanMs: hourMs, message: tooManyCodes }
+const ofRecipient = { count: 5, spanMs: 24 * hourMs, message: tooManyCodes }
 const codesTried = {
   count: 10,
   spanMs: 60_000,
   message: 'Too many codes were tried; try again in a minute.',
 }
 
-type Call = Pick<ControlRequest<object, object, object>, 'services' | 'admin'>
+type Call = Pick<ControlRequest<object, object, object>, 'services' | 'admin' | 'address'>
 
 function withMail<View extends { readonly revision: number }>({ services }: Call, view: View) {
   const body = { ...view, mailOffered: services.config().smtp !== null }
@@ -124,11 +125,14 @@ function withMail<View extends { readonly revision: number }>({ services }: Call
 }
 
 /** null: no mail server is configured. */
-async function codeMailer({ services, admin }: Call, account: string) {
+async function codeMailer({ services, admin, address: from }: Call, account: string) {
   const mailer = await services.mail.server()
   if (mailer === null) return null
   return async (to: string, code: string) => {
-    await keepPace(services.store, `mail code sent: ${account}`, codesSent)
+    const recipient = createHash('sha256').update(to.toLowerCase()).digest('hex')
+    await keepPace(services.store, `mail code sent: ${account}`, ofAccount)
+    await keepPace(services.store, `mail code sent from: ${networkOf(from)}`, ofNetwork)
+    await keepPace(services.store, `mail code sent to: ${recipient}`, ofRecipient)
     const language = languageOf((await admin.store.preferences.find(account))?.document)
     const address = services.config().server.publicUrl ?? 'Tollgate'
     try {
@@ -171,7 +175,7 @@ export const alertRoutes: readonly ControlRoute[] = [
       '`newCode` mails another verification code.',
     body: inputs.setAlerts,
     reply: alerts,
-    statuses: { 429: codesSent.message },
+    statuses: { 429: tooManyCodes },
     async run(asked) {
       const box = asked.services.webhookBox
       const account = accountOf(asked)
