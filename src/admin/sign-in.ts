@@ -57,6 +57,13 @@ export async function listIdentities(
   return { items: (await store.identities.ofAccount(account)).map(identityView), next: null }
 }
 
+/** For what a stolen session must not do. Throws AdminError unless the sign-in is one of just now. */
+export function checkJustSignedIn(signedInAt: number, nowMs: number): void {
+  if (nowMs - signedInAt <= freshMs) return
+  const message = 'sign in again first: this needs a sign-in within the last 15 minutes'
+  throw new AdminError('forbidden', 'session', message, 'sign_in_again')
+}
+
 /** `session`: the caller's session, which must have begun just now. */
 export async function unlinkIdentity(
   { store, nowMs }: AdminContext,
@@ -64,10 +71,7 @@ export async function unlinkIdentity(
 ): Promise<void> {
   const bounds = { nowMs, idleMs, longestMs }
   const asking = (await store.sessions.ofAccount(account, bounds)).find((row) => row.id === session)
-  if (session !== undefined && (asking === undefined || nowMs - asking.createdAt > freshMs)) {
-    const message = 'sign in again first: this needs a sign-in within the last 15 minutes'
-    throw new AdminError('forbidden', 'session', message, 'sign_in_again')
-  }
+  if (session !== undefined) checkJustSignedIn(asking?.createdAt ?? 0, nowMs)
   const removed = await store.identities.remove(id, account)
   if (removed === 'last')
     throw new AdminError(

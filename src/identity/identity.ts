@@ -26,6 +26,11 @@ interface IdentityOptions extends AuthOptions {
   readonly ask: ProviderClient
   /** Counts an attempt of a network; returns how many milliseconds it must wait, or null if it may proceed. */
   readonly attempt: (network: string) => Promise<number | null>
+  /** Called when a one-time link was used, which has made its account an admin. */
+  readonly onLinkUsed: (used: {
+    readonly account: string
+    readonly address: string | null
+  }) => Promise<void>
 }
 
 const authPath = '/api/auth'
@@ -239,6 +244,7 @@ async function signInByLink(identity: Identity, incoming: Incoming): Promise<Res
     const message = 'This link is not valid: it was used before, or it has expired.'
     throw new SignInRefused('link_not_valid', `${message} Make another: tollgate admin link`)
   }
+  await identity.onLinkUsed({ account, address: incoming.attempt.address })
   const auth = await identity.auth(origin)
   const { headers } = request
   const reply = await byLibrary(incoming, () =>

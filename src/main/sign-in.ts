@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { hkdfSync } from 'node:crypto'
+import { addEvent } from '../admin/events.ts'
 import { encryptionKey } from '../identity/encryption-key.ts'
 import { createIdentity } from '../identity/identity.ts'
 import type { Sessions } from '../identity/sessions.ts'
@@ -36,6 +37,11 @@ export function openSessions(state: Parts, store: Store): Sessions {
       if (!admission.admitted) return admission.retryAfterMs
       admission.finish(0, nowMs)
       return null
+    },
+    async onLinkUsed({ account, address }) {
+      const by = { actor: `account ${account}`, role: 'admin' } as const
+      const event = { action: 'signInByLink', target: { id: account }, detail: {}, address }
+      await addEvent(store, { ...by, ...event, changes: null })
     },
   })
 }

@@ -13,6 +13,7 @@ afterAll(async () => stage?.close())
 const asked = { principal: person('ann', 'admin') } as Parameters<typeof isNoted>[1]
 const actions = [
   ...controlRoutes.filter((route) => isNoted(route, asked)).map(({ id }) => id),
+  'signInByLink',
   'viewAs',
 ]
 

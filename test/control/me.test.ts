@@ -107,6 +107,20 @@ describe('deleting the own account', () => {
     expect((await stage.store.people.find('ann'))?.deletedAt).not.toBeNull()
   })
 
+  test('asks for a sign-in of the last quarter of an hour', async () => {
+    const late = { ...ann, signedInAt: Date.now() - 901_000 } as typeof ann
+    const { json } = await remove({ confirm: 'ann' }, late)
+    expect(json).toMatchObject({ status: 403, reason: 'sign_in_again' })
+    expect((await stage.store.people.find('ann'))?.deletedAt).toBeNull()
+  })
+
+  test('is among the operator events', async () => {
+    expect((await remove({ confirm: 'ann' })).status).toBe(204)
+    const { json } = await stage.send(person('root', 'admin'), 'GET', '/api/events')
+    const event = { actor: 'account ann', action: 'deleteMe', changes: null }
+    expect(json.items).toMatchObject([{ ...event, detail: { confirm: 'ann' } }])
+  })
+
   test('is refused while money is left, unless that is given up', async () => {
     await credit()
     const refused = await remove({ confirm: 'ann' })

@@ -74,6 +74,9 @@ function peopleOf(stage: () => Console): void {
       role: 'admin',
       identities: [],
     })
+    const events = await ask(stage(), browser, 'GET /api/events?action=signInByLink')
+    const event = { actor: 'account default', target: { id: 'default' }, address: '127.0.0.1' }
+    expect(events.items).toMatchObject([event])
     expect(await ask(stage(), new Browser(), 'GET /api/me')).toMatchObject({ answered: 401 })
     expect(await command('user', 'show', 'default')).toMatchObject({ role: 'admin' })
   })

@@ -117,6 +117,7 @@ export async function setStage(): Promise<Stage> {
       stage.networks.push(network)
       return stage.waitMs
     },
+    onLinkUsed: async () => undefined,
   })
   const answer = async (request: Request): Promise<Response> => {
     if (new URL(request.url).pathname.startsWith('/api/auth/'))

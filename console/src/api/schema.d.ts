@@ -813,7 +813,7 @@ export interface paths {
         };
         /**
          * List operator events, newest first
-         * @description An event is a change by an admin, by a management key that is bound to no account or by the command line, or an operator’s viewing as another account (`viewAs`). `text` searches in all fields of an event. Callers: auditors, admins, and management keys that are bound to no account.
+         * @description An event is a change by an admin, by a management key that is bound to no account or by the command line, an operator’s viewing as another account (`viewAs`), a sign-in by a one-time link, or the deletion of an account by its owner. `text` searches in all fields of an event. Callers: auditors, admins, and management keys that are bound to no account.
          */
         readonly get: operations["listEvents"];
         readonly put?: never;
@@ -1274,7 +1274,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Delete my account permanently
-         * @description Deletes name, e-mail address, identities, sessions, keys, messages and preferences. Journal and usage stay, under the bare id of the account. `confirm` must be the id of the account. If money is left, the request is refused with 409 unless `forfeit` is true. The last admin cannot be deleted (409). Callers: signed-in people, for their own account; management keys are refused.
+         * @description Deletes name, e-mail address, identities, sessions, keys, messages and preferences. Journal and usage stay, under the bare id of the account. `confirm` must be the id of the account. If money is left, the request is refused with 409 unless `forfeit` is true. The last admin cannot be deleted (409). Refused with 403 unless the session began within the last 15 minutes. Callers: signed-in people, for their own account; management keys are refused.
          */
         readonly delete: operations["deleteMe"];
         readonly options?: never;

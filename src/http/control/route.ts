@@ -74,7 +74,7 @@ interface Definition<P, Q, B, R> {
   readonly reads?: true
   /** Shows personal data such as messages: refused to an operator who views as that person. */
   readonly personal?: true
-  /** Recorded as an operator event although it changes nothing. */
+  /** Recorded as an operator event although it changes nothing, or for whoever makes the change. */
   readonly audited?: true
   /** Answers with the secret of a key, or changes what a key that manages may do. */
   readonly showsSecret?: true

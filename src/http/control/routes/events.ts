@@ -38,8 +38,9 @@ export const eventRoutes: readonly ControlRoute[] = [
     tag: 'Operators',
     summary: 'List operator events, newest first',
     description:
-      'An event is a change by an admin, by a management key that is bound to no account or by the command line, or an ' +
-      'operator’s viewing as another account (`viewAs`). `text` searches in all fields of an event.',
+      'An event is a change by an admin, by a management key that is bound to no account or by the command line, an ' +
+      'operator’s viewing as another account (`viewAs`), a sign-in by a one-time link, or the deletion of an account ' +
+      'by its owner. `text` searches in all fields of an event.',
     access: 'auditor',
     query: inputs.listEvents.extend(pageQuery),
     reply: pageOf(event),

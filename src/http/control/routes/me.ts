@@ -4,6 +4,7 @@ import { z } from '@hono/zod-openapi'
 import { deleteOwnAccount, showPerson, updatePerson } from '../../../admin/people.ts'
 import { inputs } from '../../../admin/schema.ts'
 import {
+  checkJustSignedIn,
   endSession,
   endSessions,
   listIdentities,
@@ -79,9 +80,13 @@ export const meRoutes: readonly ControlRoute[] = [
     description:
       'Deletes name, e-mail address, identities, sessions, keys, messages and preferences. Journal and usage stay, under ' +
       'the bare id of the account. `confirm` must be the id of the account. If money is left, the request is refused ' +
-      'with 409 unless `forfeit` is true. The last admin cannot be deleted (409).',
+      'with 409 unless `forfeit` is true. The last admin cannot be deleted (409). Refused with 403 unless the session ' +
+      'began within the last 15 minutes.',
+    audited: true,
     body: inputs.deleteOwnAccount.omit({ account: true }),
     async run(asked) {
+      const { principal, admin } = asked
+      checkJustSignedIn(principal?.kind === 'session' ? principal.signedInAt : 0, admin.nowMs)
       await deleteOwnAccount(asked.admin, { ...asked.body, account: accountOf(asked) })
       return undefined
     },
