@@ -99,6 +99,10 @@ function authAccess({ config, ask, ...options }: IdentityOptions) {
   let known: Config['identity'] | null = null
   let providers: Promise<readonly IdentityProvider[]> = Promise.resolve([])
   const auths = new Map<string, Promise<Auth>>()
+  // A server that had no memory or files left may have them the next time.
+  const forget = () => {
+    known = null
+  }
   const refresh = () => {
     const { identity } = config()
     if (identity === known) return
@@ -107,6 +111,7 @@ function authAccess({ config, ask, ...options }: IdentityOptions) {
     providers = import('./providers.ts').then(({ createProviders }) =>
       createProviders(identity, ask),
     )
+    providers.catch(forget)
   }
   return {
     providers() {
@@ -122,6 +127,7 @@ function authAccess({ config, ask, ...options }: IdentityOptions) {
         createAuth(options, origin, list),
       )
       auths.set(origin, making)
+      making.catch(forget)
       return making
     },
   }

@@ -31,12 +31,16 @@ export function openControl(state: State, options: ControlOptions) {
   let loading: Promise<LoadedControl> | null = null
   return {
     async handle(request: Request, peer: string | null): Promise<Response> {
-      loading ??= load(state, options)
+      // Tried again with the next request: a loaded server may have had no memory or files left.
+      loading ??= load(state, options).catch((error: unknown) => {
+        loading = null
+        throw error
+      })
       const control = await loading
       return control.handle(request, peer)
     },
     async close(): Promise<void> {
-      const store = (await loading)?.services.store
+      const store = (await loading?.catch(() => null))?.services.store
       if (store !== undefined && store !== state.store) await store.close()
     },
   }
@@ -52,10 +56,15 @@ async function load(state: State, options: ControlOptions): Promise<LoadedContro
     ],
   )
   const store = storeOf(state, options)
-  const sessions = openSessions(state, store)
-  const running = runningOf(state, store)
-  const services = servicesOf(state, options, { store, sessions, running })
-  return { ...createControl(services, controlRoutes), services }
+  try {
+    const sessions = openSessions(state, store)
+    const running = runningOf(state, store)
+    const services = servicesOf(state, options, { store, sessions, running })
+    return { ...createControl(services, controlRoutes), services }
+  } catch (error) {
+    if (store !== state.store) await store.close()
+    throw error
+  }
 }
 
 function servicesOf(

@@ -98,8 +98,12 @@ class ProviderPayments implements Payments {
   #provider(name: PaymentProvider): Promise<Provider> | null {
     const make = this.#open[name]
     if (make === null) return null
-    const opened = this.#opened.get(name) ?? make()
+    const before = this.#opened.get(name)
+    if (before !== undefined) return before
+    const opened = make()
     this.#opened.set(name, opened)
+    // It may be there the next time.
+    opened.catch(() => this.#opened.delete(name))
     return opened
   }
 

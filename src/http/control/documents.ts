@@ -27,7 +27,10 @@ export function createDocuments(own: OwnDocument) {
       const message = `This path supports ${allow}, not ${method}.`
       throw new ControlError('method_not_allowed', message, null, { allow })
     }
-    loading ??= load(own)
+    loading ??= load(own).catch((error: unknown) => {
+      loading = null
+      throw error
+    })
     const shown = (await loading).get(pathname)
     if (shown === undefined) return null
     const isKnown = headers.get('if-none-match') === shown.headers['etag']
