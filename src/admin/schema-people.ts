@@ -36,7 +36,11 @@ export const peopleInputs = {
     id: text,
     name: personName.optional().describe('Name of the person; empty: none'),
     role: role.optional().describe('Role of the person'),
-    groups: groups.optional().describe('Groups that keys of the account may use; null: all groups'),
+    groups: groups
+      .optional()
+      .describe(
+        'Groups for which the account may make keys; keys it has keep their groups. null: all groups',
+      ),
     revision,
     owner,
   }),

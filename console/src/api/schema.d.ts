@@ -5022,7 +5022,7 @@ export interface components {
             readonly emailVerified: boolean;
             /** @enum {string} */
             readonly role: "user" | "admin" | "auditor";
-            /** @description Groups that keys of the account may use; null: all groups */
+            /** @description Groups for which the account may make keys; keys it has keep their groups. null: all groups */
             readonly groups: readonly string[] | null;
             /** @enum {string} */
             readonly status: "active" | "suspended" | "deleted";
@@ -10731,7 +10731,7 @@ export interface operations {
                      * @enum {string}
                      */
                     readonly role?: "user" | "admin" | "auditor";
-                    /** @description Groups that keys of the account may use; null: all groups */
+                    /** @description Groups for which the account may make keys; keys it has keep their groups. null: all groups */
                     readonly groups?: readonly string[] | null;
                 };
             };

@@ -15,11 +15,10 @@ import { nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 
 const role = z.enum(['user', 'admin', 'auditor'])
-const groups = z
-  .array(z.string())
-  .readonly()
-  .nullable()
-  .openapi({ description: 'Groups that keys of the account may use; null: all groups' })
+const groups = z.array(z.string()).readonly().nullable().openapi({
+  description:
+    'Groups for which the account may make keys; keys it has keep their groups. null: all groups',
+})
 
 export const identitySchema = z
   .object({
