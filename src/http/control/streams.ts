@@ -37,6 +37,8 @@ export async function textStream(
 }
 
 const mostFollowers = 64
+/** The others are kept for operators: anybody may be able to make accounts. */
+const mostOfUsers = 48
 /** Most streams of one account, so that it cannot take all of the process's. */
 const mostOfOne = 8
 const pollMs = 500
@@ -44,8 +46,14 @@ const pollMs = 500
 const recheckMs = 500
 const heartbeatMs = 5_000
 
-/** Streams of this process, by account. */
-const followers = new Map<string, number>()
+interface Follower {
+  /** The account, or the management key that is bound to none. */
+  readonly name: string
+  readonly isOperator: boolean
+}
+
+/** An entry for each stream of this process. */
+const followers = new Set<Follower>()
 
 const eventStream = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -76,7 +84,7 @@ const parts = new WeakMap<Asking['admin']['store'], Map<string, Promise<Part>>>(
 
 /** What every route that follows documents beside its usual statuses. */
 export const followStatuses: Readonly<Record<number, string>> = {
-  429: 'Too many streams are open: at most 8 for each account and 64 in each process',
+  429: 'Too many streams are open: at most 8 for each account, and 64 in each process, of which 16 are for operators',
 }
 
 /** Follows a list of requests. Throws ControlError `limited`, AdminError. */
@@ -88,15 +96,14 @@ export async function followedEvents(asked: Asking, search: Search & Owned): Pro
 /** Polls until the client leaves. Throws ControlError `limited`, and what `open` throws. */
 export async function streamEvents(asked: Asking, open: () => Promise<Poll>): Promise<Response> {
   if (asked.request.method === 'HEAD') return new Response(null, { headers: eventStream })
-  const who = asked.principal?.account ?? ''
   const closed = new AbortController()
   const end = AbortSignal.any([closed.signal, asked.request.signal])
-  enter(who)
+  const follower = enter(asked.principal)
   try {
-    const pieces = events({ ...asked, end }, await open(), () => leave(who))
+    const pieces = events({ ...asked, end }, await open(), () => followers.delete(follower))
     return await textStream(pieces, eventStream, () => closed.abort())
   } catch (error) {
-    leave(who)
+    followers.delete(follower)
     throw error
   }
 }
@@ -142,19 +149,18 @@ function sharedPart(
   return part
 }
 
-function enter(who: string): void {
-  const own = followers.get(who) ?? 0
-  const all = [...followers.values()].reduce((sum, each) => sum + each, 0)
-  if (own >= mostOfOne || all >= mostFollowers) {
+function enter(principal: ControlPrincipal | null): Follower {
+  const name =
+    principal?.account ?? (principal?.kind === 'management' ? `key ${principal.keyId}` : '')
+  const follower = { name, isOperator: principal !== null && roleOf(principal) !== 'user' }
+  const all = [...followers]
+  const own = all.filter((each) => each.name === name).length
+  const ofUsers = all.filter(({ isOperator }) => !isOperator).length
+  const isFull = all.length >= mostFollowers || (!follower.isOperator && ofUsers >= mostOfUsers)
+  if (own >= mostOfOne || isFull)
     throw new ControlError('limited', 'Too many streams are open; close another one first.')
-  }
-  followers.set(who, own + 1)
-}
-
-function leave(who: string): void {
-  const left = (followers.get(who) ?? 1) - 1
-  if (left === 0) followers.delete(who)
-  else followers.set(who, left)
+  followers.add(follower)
+  return follower
 }
 
 async function* events(
