@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { BrowserContext } from 'playwright-core'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
+import { run } from '../support/server-process.ts'
 
 const router = readFileSync('console/src/app/router.tsx', 'utf8')
 const paths = [...router.matchAll(/path: '(\/admin[^']*)'/g)].map(([, path = '']) => path)
@@ -25,6 +26,27 @@ if (hasBrowser) {
     expect(await main.locator('input, select, button, table').count()).toBe(0)
     expect(await main.getByRole('link', { name: 'To the overview' }).count()).toBe(1)
     expect(await seriousFindings(page)).toEqual([])
+    await page.close()
+  })
+  test('a form goes without a question where somebody else has signed in meanwhile', async () => {
+    const { server } = stage
+    const link = /\/api\/auth\/link\S+/.exec(await run(server.dataDir, 'admin', 'link'))?.[0]
+    const context = await stage.visitor('user')
+    const page = await stage.open('/settings', { context })
+    let asked = 0
+    page.on('dialog', (dialog) => {
+      asked += 1
+      void dialog.dismiss()
+    })
+    const name = page.getByLabel('Name', { exact: true })
+    await name.click()
+    await page.keyboard.type('Uma')
+    const other = await context.newPage()
+    await other.goto(`${server.url}${link}`)
+    await other.close()
+    await page.evaluate(() => void globalThis.dispatchEvent(new Event('visibilitychange')))
+    await page.getByRole('link', { name: 'Operations' }).first().waitFor()
+    expect([asked, await name.inputValue()]).toEqual([0, ''])
     await page.close()
   })
   test('an auditor sees an operators’ page', async () => {

@@ -48,14 +48,23 @@ export const meQuery = {
 }
 
 let person: string | undefined
+let isOfAnother = false
 
 /** Nothing that was loaded or typed for one person is shown to another, or sent in their name. */
 function notePerson(data: unknown, { queryHash }: Query<unknown, unknown, unknown>): void {
   if (queryHash !== hashKey(meQuery.queryKey)) return
   const { id } = data as Person
-  if (person !== undefined && person !== id) location.reload()
-  person = id
+  person ??= id
+  isOfAnother = person !== id
+  if (isOfAnother) location.reload()
 }
+
+/** Listens before the router does, which would ask whether to stay on a page with typed text. */
+function leaveUnasked(event: Event): void {
+  if (isOfAnother) event.stopImmediatePropagation()
+}
+
+addEventListener('beforeunload', leaveUnasked, { capture: true })
 
 /** A session may end while a page is open: the first refusal asks again who is signed in, and the frame shows it. */
 export function lookWhoIsSignedIn(): void {
