@@ -24,6 +24,7 @@ if (hasBrowser) {
   test('pictures and speech are made, with their cost', makesMedia)
   test('a draft and a conversation survive a reload, files by name alone', keepsDraft)
   test('who signs out leaves no conversation in the browser', forgets)
+  test('what was cleared is brought back', bringsBack)
   test('a kept request is opened, and one that was not kept says so', opensKept)
   test('a key that another page replaced is asked for again', renewsKey)
   test('what fails says why in words, and the empty wallet last', failsInWords)
@@ -50,6 +51,18 @@ async function open(search = '') {
   const clear = page.getByRole('button', { name: 'Clear', exact: true })
   if (await clear.isEnabled()) await clear.click()
   return page
+}
+
+async function bringsBack() {
+  const page = await open('?model=sandbox/chat')
+  await send(page, 'Not yet')
+  await costs(page).first().waitFor()
+  await page.getByRole('button', { name: 'Clear', exact: true }).click()
+  await page.getByText('You said: Not yet').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Undo' }).last().click()
+  await page.getByText('You said: Not yet').waitFor()
+  expect(await seriousFindings(page)).toEqual([])
+  await page.close()
 }
 
 async function send(page: Page, text: string) {
@@ -319,8 +332,22 @@ async function opensKept() {
     if (items.length > 0) id = asked
   }
   await page.goto(`${stage.server.url}/console/requests?open=${id}&tab=messages`)
-  await page.getByRole('link', { name: 'Open in the playground' }).click()
+  const link = page.getByRole('link', { name: 'Open in the playground' })
+  await link.click()
   await page.getByRole('log', { name: 'Conversation with sandbox/reasoning' }).waitFor()
+  await send(page, 'And then?')
+  await page.getByText('You said: And then?').waitFor()
+  await page.goBack()
+  await link.click()
+  const dialog = page.getByRole('dialog', { name: 'Replace what is in the playground?' })
+  await dialog.waitFor()
+  expect(await seriousFindings(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await page.getByText('You said: And then?').waitFor()
+  await page.goBack()
+  await link.click()
+  await dialog.getByRole('button', { name: 'Replace' }).click()
+  await page.getByText('You said: And then?').waitFor({ state: 'detached' })
   await page.getByText('You said: Kept?').waitFor()
   expect(new URL(page.url()).searchParams.get('from')).toBeNull()
   await api(page, 'PUT', '/api/me/history', { mode: 'off' })

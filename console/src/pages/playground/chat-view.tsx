@@ -4,6 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { type ReactNode, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
+import { showToast } from '../../ui/toast.tsx'
 import { chatBody } from './chat.ts'
 import { CodeDialog } from './code-dialog.tsx'
 import { ColumnFrame, Conversation } from './column.tsx'
@@ -108,12 +109,17 @@ interface ActionsProps extends ChatViewProps {
 }
 
 function Actions({ playground, models, chosen, groupChoice, onModels, mayShowCode }: ActionsProps) {
+  const { t } = useLingui()
   const next = models.find(({ id }) => !chosen.includes(id))?.id ?? chosen[0]
   const isEmpty = playground.draft.conversations.every(({ length }) => length === 0)
   function compare() {
     if (next === undefined) return
     playground.addColumn()
     onModels([...chosen, next])
+  }
+  function clear() {
+    const action = { label: t`Undo`, run: playground.clear() }
+    showToast({ text: t`The conversation was cleared.`, tone: 'info', action })
   }
   return (
     <>
@@ -122,7 +128,7 @@ function Actions({ playground, models, chosen, groupChoice, onModels, mayShowCod
         <Trans>Compare</Trans>
       </Button>
       <Code playground={playground} chosen={chosen} isDisabled={!mayShowCode} />
-      <Button disabled={isEmpty} onClick={playground.clear}>
+      <Button disabled={isEmpty} onClick={clear}>
         <Trans>Clear</Trans>
       </Button>
     </>

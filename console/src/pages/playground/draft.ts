@@ -1,7 +1,7 @@
 // The page's data that the browser stores for each account: settings, typed text, and the conversations.
 
 import { conversationsKey } from '../../state/conversations.ts'
-import { type Message, noSettings, type Settings } from './chat.ts'
+import { isRunning, type Message, noSettings, type Settings } from './chat.ts'
 
 export interface Draft {
   readonly settings: Settings
@@ -11,6 +11,12 @@ export interface Draft {
 }
 
 export const noDraft: Draft = { settings: noSettings, text: '', conversations: [] }
+
+/** Whether it has anything that a person would miss. */
+export function isWorthKeeping({ settings, text, conversations }: Draft): boolean {
+  const typed = `${text}${settings.system}`
+  return typed.trim() !== '' || conversations.some(({ length }) => length > 0)
+}
 
 /** Characters; browsers keep a few million for all pages together. */
 const mostLength = 400_000
@@ -50,6 +56,12 @@ function withoutBytes(message: Message): Message {
     const attachments = message.attachments.map(({ name }) => ({ name, part: null, preview: null }))
     return { ...message, attachments }
   }
-  const isCut = message.kind === 'assistant' && ['waiting', 'streaming'].includes(message.state)
-  return isCut ? { ...message, state: 'stopped' } : message
+  return stopped(message)
+}
+
+/** An answer that was arriving arrives no more. */
+export function stopped(message: Message): Message {
+  return message.kind === 'assistant' && isRunning(message)
+    ? { ...message, state: 'stopped' }
+    : message
 }

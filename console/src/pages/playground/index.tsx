@@ -3,20 +3,21 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useState } from 'react'
 import { readAll } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import type { Catalog } from '../../i18n.ts'
+import { Confirm } from '../../ui/dialog.tsx'
 import { Field, Select } from '../../ui/field.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Failure, Skeleton } from '../../ui/state.tsx'
 import { ChatView } from './chat-view.tsx'
-import { readKept } from './kept.ts'
+import { type Kept, readKept } from './kept.ts'
 import { KeptNote, Note } from './kept-note.tsx'
 import { MediaView } from './media-view.tsx'
 import type { Model } from './picker.tsx'
-import { usePlayground } from './use-playground.ts'
+import { type Playground, usePlayground } from './use-playground.ts'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
@@ -50,7 +51,7 @@ export default function PlaygroundPage() {
   return <Playing account={me?.id ?? ''} models={items} />
 }
 
-function Framed({ children }: { readonly children: React.ReactNode }) {
+function Framed({ children }: { readonly children: ReactNode }) {
   return <Page title={<Trans>Playground</Trans>}>{children}</Page>
 }
 
@@ -65,7 +66,7 @@ function Playing({ account, models }: PlayingProps) {
   const first = models.find(({ kind }) => kind === 'chat') ?? models[0]
   const chosen = model ?? (first === undefined ? [] : [first.id])
   const playground = usePlayground({ account, models: chosen, group })
-  const outcome = useKept(playground.load)
+  const [outcome, question] = useKept(playground)
   const viewed = useAccount()
   const kind = models.find(({ id }) => id === chosen[0])?.kind ?? 'chat'
   const shared = {
@@ -81,6 +82,7 @@ function Playing({ account, models }: PlayingProps) {
           </Note>
         )}
         {outcome !== null && <KeptNote outcome={outcome} />}
+        {question}
       </>
     ),
     groupChoice: <GroupChoice />,
@@ -126,39 +128,71 @@ function GroupChoice() {
   )
 }
 
-type Load = ReturnType<typeof usePlayground>['load']
 type Outcome = React.ComponentProps<typeof KeptNote>['outcome']
 
-/** Loads the request that the address names, once, and removes it from the address. null: none was named. */
-function useKept(load: Load): Outcome | null {
+/**
+ * Loads the request that the address names, once, and removes it from the address: the result, null if none was named;
+ * and the question whether it may replace what is here.
+ */
+function useKept({
+  load,
+  holdsText,
+}: Pick<Playground, 'load' | 'holdsText'>): readonly [Outcome | null, ReactNode] {
+  const { t } = useLingui()
   const { from } = route.useSearch()
   const navigate = useNavigate()
   const [outcome, setOutcome] = useState<Outcome | null>(null)
-  useEffect(() => {
-    if (from === undefined) return
-    const leave = new AbortController()
-    const clean = (model?: string | null) =>
+  const [waiting, setWaiting] = useState<Kept | null>(null)
+  const clean = useCallback(
+    (model: string | null) =>
       void navigate({
         to: '.',
         replace: true,
         search: (before) => ({ ...before, from: undefined, ...(model && { model: [model] }) }),
-      })
+      }),
+    [navigate],
+  )
+  const take = useCallback(
+    ({ settings, messages, leftOut, model }: Kept) => {
+      load({ settings, text: '', conversations: [messages] })
+      setOutcome({ leftOut })
+      clean(model)
+    },
+    [load, clean],
+  )
+  useEffect(() => {
+    if (from === undefined) return
+    const leave = new AbortController()
+    const end = (failed: Outcome) => {
+      if (leave.signal.aborted) return
+      setOutcome(failed)
+      clean(null)
+    }
     readKept(from, leave.signal).then(
       (kept) => {
-        if (typeof kept === 'string') setOutcome(kept)
-        else {
-          load({ settings: kept.settings, text: '', conversations: [kept.messages] })
-          setOutcome({ leftOut: kept.leftOut })
-        }
-        clean(typeof kept === 'string' ? null : kept.model)
+        if (typeof kept === 'string') end(kept)
+        else if (holdsText()) {
+          clean(null)
+          setWaiting(kept)
+        } else take(kept)
       },
-      (error: unknown) => {
-        if (leave.signal.aborted) return
-        setOutcome(error instanceof Error ? error : new Error(String(error)))
-        clean()
-      },
+      (error: unknown) => end(error instanceof Error ? error : new Error(String(error))),
     )
     return () => leave.abort()
-  }, [from, load, navigate])
-  return outcome
+  }, [from, holdsText, take, clean])
+  const question = waiting !== null && (
+    <Confirm
+      title={<Trans>Replace what is in the playground?</Trans>}
+      action={t`Replace`}
+      onConfirm={async () => take(waiting)}
+      onClose={() => setWaiting(null)}
+    >
+      <p>
+        <Trans>
+          The request takes the place of the conversations, the typed message and the settings here.
+        </Trans>
+      </p>
+    </Confirm>
+  )
+  return [outcome, question]
 }

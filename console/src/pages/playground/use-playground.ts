@@ -14,7 +14,7 @@ import {
   type Settings,
   type UserMessage,
 } from './chat.ts'
-import { type Draft, keepDraft, loadDraft, noDraft } from './draft.ts'
+import { type Draft, isWorthKeeping, keepDraft, loadDraft, noDraft, stopped } from './draft.ts'
 
 interface Asked {
   readonly account: string
@@ -26,8 +26,16 @@ export type Playground = ReturnType<typeof usePlayground>
 
 export function usePlayground(asked: Asked) {
   const { models } = asked
-  const [draft, setDraft] = useDraft(asked.account)
+  const [draft, setDraft, holdsText] = useDraft(asked.account)
   const { begin, stop } = useAnswers(asked, draft, setDraft)
+  /** Replaces all of it. */
+  const load = useCallback(
+    (next: Draft) => {
+      stop()
+      setDraft(next)
+    },
+    [stop, setDraft],
+  )
   const conversationOf = (place: number) => draft.conversations[place] ?? []
   const run = (place: number, messages: readonly Message[]) => {
     // The answer that it replaces may still be arriving.
@@ -42,8 +50,9 @@ export function usePlayground(asked: Asked) {
     isRunning: draft.conversations.some((each) => each.some(isRunning)),
     /** Stops all running answers, or one. */
     stop,
-    /** Replaces all of it. */
-    load: setDraft,
+    load,
+    /** Whether `load` would replace anything that a person would miss. */
+    holdsText,
     setText: (text: string) => setDraft((before) => ({ ...before, text })),
     setSettings: (change: Partial<Settings>) =>
       setDraft((before) => ({ ...before, settings: { ...before.settings, ...change } })),
@@ -88,9 +97,15 @@ export function usePlayground(asked: Asked) {
         conversations: before.conversations.filter((_, index) => index !== place),
       }))
     },
+    /** Returns a function that brings the conversations back, unless there are new ones. */
     clear() {
       stop()
+      const conversations = draft.conversations.map((each) => each.map(stopped))
       setDraft((before) => ({ ...before, conversations: [] }))
+      return () =>
+        setDraft((now) =>
+          now.conversations.some(({ length }) => length > 0) ? now : { ...now, conversations },
+        )
     },
   }
 }
@@ -123,9 +138,9 @@ function useAnswers({ models, group }: Asked, { settings }: Draft, setDraft: Set
       running.current.delete(answer.id),
     )
   }
-  const stop = (id?: string) => {
+  const stop = useCallback((id?: string) => {
     for (const [each, leave] of running.current) if (id === undefined || each === id) leave.abort()
-  }
+  }, [])
   return { begin, stop }
 }
 
@@ -167,7 +182,8 @@ function useDraft(account: string) {
       keep()
     }
   }, [keep])
-  return [draft, setDraft] as const
+  const holdsText = useCallback(() => isWorthKeeping(latest.current), [])
+  return [draft, setDraft, holdsText] as const
 }
 
 function newAnswer(model: string): Answer {
