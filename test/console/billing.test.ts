@@ -130,8 +130,21 @@ if (hasBrowser) {
     await page.waitForURL(/\/console\/requests\?/)
     const first = `${new Date().toISOString().slice(0, 7)}-01T00:00:00.000Z`
     expect(new URL(page.url()).searchParams.get('since')).toBe(first)
+    // An operator's own, not everybody's.
+    expect(new URL(page.url()).searchParams.get('account')).toBe('default')
     await page.getByRole('table').getByRole('row').filter({ hasText: 'sandbox/chat' }).waitFor()
     await page.close()
+  })
+  test('what is held leads to the requests of that account alone', async () => {
+    const page = await stage.open('/billing')
+    await page.getByRole('link', { name: 'By requests that are running' }).click()
+    await page.waitForURL(/\/console\/requests\?account=default/)
+    await page.close()
+    const user = await stage.open('/billing', { context: await stage.visitor('user') })
+    await user.getByRole('link', { name: 'By requests that are running' }).click()
+    await user.waitForURL(/\/console\/requests/)
+    expect(new URL(user.url()).search).toBe('')
+    await user.close()
   })
   test('statements name the buyer that is typed here', async () => {
     const page = await stage.open('/billing')

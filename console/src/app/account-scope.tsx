@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Problem } from '../api/client.ts'
-import { useBalance } from '../api/queries.ts'
+import { roleOf, useBalance, useMe } from '../api/queries.ts'
 import { IconButton } from '../ui/button.tsx'
 import { later } from '../ui/later.tsx'
 
@@ -15,6 +15,11 @@ const AccountPicker = later(() => import('./account-picker.tsx'), null)
  */
 export function useAccount(): string | undefined {
   return useSearch({ strict: false, select: (search) => search.account })
+}
+
+/** What a link to a page of everybody's data needs in its address to show one account's. */
+export function useScope(account: string): { readonly account?: string } {
+  return roleOf(useMe()).operator ? { account } : {}
 }
 
 export function AccountScope() {

@@ -6,12 +6,17 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
+import { useScope } from '../../app/account-scope.tsx'
 import { Buttons, buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Blank, Blanks, Skeleton, Widget } from '../../ui/state.tsx'
 import { Money } from '../../ui/values.tsx'
 
-export function BalanceCard({ account }: { readonly account: string }) {
+interface OfAccount {
+  readonly account: string
+}
+
+export function BalanceCard({ account }: OfAccount) {
   const { mayChange } = roleOf(useMe())
   const balance = useQuery({
     ...read('/api/balance', { params: { query: { account } } }),
@@ -20,8 +25,8 @@ export function BalanceCard({ account }: { readonly account: string }) {
   return (
     <div className="grid gap-4 lg:grid-cols-[2fr_1fr]">
       <Card>
-        <Widget query={balance} skeleton={<PartsBlank />}>
-          {(data) => <Parts balance={data} />}
+        <Widget query={balance} skeleton={<PartsBlank account={account} />}>
+          {(data) => <Parts account={account} balance={data} />}
         </Widget>
       </Card>
       <Card title={<Trans>Top up</Trans>}>
@@ -37,7 +42,7 @@ export function BalanceCard({ account }: { readonly account: string }) {
   )
 }
 
-function TopUp({ account }: { readonly account: string }) {
+function TopUp({ account }: OfAccount) {
   const offer = useQuery(read('/api/payments/offer', { params: { query: { account } } }))
   return (
     <Widget query={offer} skeleton={<Skeleton rows={1} height={64} />}>
@@ -78,11 +83,16 @@ function TopUp({ account }: { readonly account: string }) {
   )
 }
 
-function Parts({ balance }: { readonly balance: Shape<'Balance'> }) {
+interface PartsProps extends OfAccount {
+  readonly balance: Shape<'Balance'>
+}
+
+function Parts({ account, balance }: PartsProps) {
   const { currency, availableNano, heldNano, postedNano, bonusNano } = balance
   const money = (nano: string) => <Money down nano={nano} currency={currency} />
   return (
     <Figures
+      account={account}
       available={money(availableNano)}
       held={money(heldNano)}
       posted={money(postedNano)}
@@ -93,11 +103,12 @@ function Parts({ balance }: { readonly balance: Shape<'Balance'> }) {
   )
 }
 
-function PartsBlank() {
+function PartsBlank({ account }: OfAccount) {
   const blank = <Blank width={120} />
   return (
     <Blanks>
       <Figures
+        account={account}
         available={blank}
         held={blank}
         posted={blank}
@@ -109,7 +120,7 @@ function PartsBlank() {
   )
 }
 
-interface FiguresProps {
+interface FiguresProps extends OfAccount {
   readonly available: ReactNode
   readonly held: ReactNode
   readonly posted: ReactNode
@@ -118,8 +129,9 @@ interface FiguresProps {
   readonly hasBonus: boolean
 }
 
-function Figures({ available, held, posted, bonus, isEmpty, hasBonus }: FiguresProps) {
+function Figures({ account, available, held, posted, bonus, isEmpty, hasBonus }: FiguresProps) {
   const { t } = useLingui()
+  const requests = useScope(account)
   return (
     <dl className="flex flex-wrap gap-x-8 gap-y-4">
       <Part
@@ -137,7 +149,7 @@ function Figures({ available, held, posted, bonus, isEmpty, hasBonus }: FiguresP
       <Part
         name={t`Held`}
         note={
-          <Link to="/requests">
+          <Link to="/requests" search={requests}>
             <Trans>By requests that are running</Trans>
           </Link>
         }

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { readAll } from '../../api/client.ts'
 import { apiAddress } from '../../api/viewing.ts'
+import { useScope } from '../../app/account-scope.tsx'
 import { monthRange } from '../../app/range.ts'
 import { monthText } from '../../format.ts'
 import { useTimeZone } from '../../state/preferences.ts'
@@ -15,6 +16,7 @@ import { Badge } from '../../ui/values.tsx'
 export function Statements({ account }: { readonly account: string }) {
   const { i18n } = useLingui()
   const timeZone = useTimeZone()
+  const ofAccount = useScope(account)
   const months = useQuery(readAll('/api/statements', { account, timeZone }))
   const language = i18n.locale === 'zh-CN' ? 'zh-CN' : 'en'
   const address = (month: string, format: 'html' | 'csv') =>
@@ -38,7 +40,7 @@ export function Statements({ account }: { readonly account: string }) {
                     </Badge>
                   )}
                   <span className="ml-auto flex flex-wrap gap-x-4">
-                    <Link to="/requests" search={monthRange(month, timeZone)}>
+                    <Link to="/requests" search={{ ...ofAccount, ...monthRange(month, timeZone) }}>
                       <Trans>Requests</Trans>
                     </Link>
                     <a href={address(month, 'html')} target="_blank" rel="noopener">
