@@ -10,6 +10,7 @@ import type { Vendor } from '../vendors/vendor.ts'
 import type { IdentitySide } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { type Edit, join, splice } from '../wire/json/splice.ts'
+import { cutting } from '../wire/json/without.ts'
 import { frameKind, type Watcher } from '../wire/reply.ts'
 import type { Peek } from '../wire/request.ts'
 import { FrameSplitter, frameTooLong } from '../wire/sse.ts'
@@ -35,7 +36,12 @@ const nothing: readonly string[] = []
 export function identityRequest(peek: Peek, candidate: Candidate, vendor: Vendor): IdentityRequest {
   const { amend } = vendor.quirks
   const { dialect, model } = candidate
-  const own = peek.vendorEdits ?? []
+  const thoughts = vendor.quirks.refusesThoughts === true ? peek.thoughts : undefined
+  const own =
+    thoughts === undefined
+      ? (peek.vendorEdits ?? [])
+      : cutting(peek.vendorEdits ?? [], thoughts.spans)
+  const gone = thoughts?.names ?? nothing
   const rule = ruleFor(vendor, { dialect, model, asked: peek.model }, peek.keys)
   const call = { dialect, model, stream: peek.stream }
   if (amend !== undefined && needsAmend(amend, peek.keys, peek.body, call)) {
@@ -45,7 +51,10 @@ export function identityRequest(peek: Peek, candidate: Candidate, vendor: Vendor
       body['stream_options'] = { ...asObject(body['stream_options']), include_usage: true }
     const dropped = rule === null ? nothing : withoutRefused(rule, body)
     const amended = amend.body(body, call)
-    return { segments: [Buffer.from(JSON.stringify(amended), 'utf8')], dropped }
+    return {
+      segments: [Buffer.from(JSON.stringify(amended), 'utf8')],
+      dropped: [...gone, ...dropped],
+    }
   }
   const edits: Edit[] = [...own]
   const { modelSpan } = peek
@@ -55,7 +64,7 @@ export function identityRequest(peek: Peek, candidate: Candidate, vendor: Vendor
   const refused = rule === null ? null : refusedIn(rule, peek)
   if (refused !== null) edits.push(...refused.edits)
   const segments = edits.length === 0 ? [peek.body] : splice(peek.body, edits)
-  return { segments, dropped: refused?.dropped ?? nothing }
+  return { segments, dropped: refused === null ? gone : [...gone, ...refused.dropped] }
 }
 
 /** Metering needs the vendor's count also where the client did not ask for it. */

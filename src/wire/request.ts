@@ -40,6 +40,12 @@ export interface RequestedImages {
   readonly inputs: number
 }
 
+/** Ranges of the body to be cut out, and the names of what is then missing. */
+export interface LeftOut {
+  readonly spans: readonly Span[]
+  readonly names: readonly string[]
+}
+
 /** What the gateway needs to know of a request, and where it stands in the bytes. */
 export interface Peek {
   /** The bytes all spans refer to: the client's body, escaped names spelled plainly, members in `dropped` cut out. */
@@ -85,6 +91,8 @@ export interface Peek {
   readonly mostSeconds?: number
   /** Tokens of the audio in uploaded files, which the size of the body does not include. */
   readonly audioTokens?: { readonly most: number; readonly likely: number }
+  /** What a vendor of this same format that refuses foreign reasoning is not sent; absent where there is none. */
+  readonly thoughts?: LeftOut
   /** Replacements in the body for a vendor of this same format. */
   readonly vendorEdits?: readonly (Span & { readonly text: string })[]
 }

@@ -104,6 +104,20 @@ describe('what a vendor is told', () => {
     await client.responses.create({ ...more, model: 'chats' })
     expect(JSON.stringify(vendor.bodies[2])).not.toContain('sealed')
   })
+
+  test('reasoning of other models, whose items it does not know, is left out and named', async () => {
+    const thought = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'T' }] }
+    const sealed = { ...thought, encrypted_content: 'sealed-1' }
+    const asked = { type: 'message', role: 'user', content: 'Hello' }
+    for (const model of ['responds', 'elsewhere']) {
+      const input = [asked, thought, sealed, thought]
+      const reply = await gateway.post('/v1/responses', { model, input, store: false })
+      const dropped = reply.headers.get('x-tollgate-dropped')
+      const isOpenAi = model === 'responds'
+      expect(dropped).toBe(isOpenAi ? 'input[1], input[3]' : null)
+      expect(vendor.bodies.at(-1)?.['input']).toEqual(isOpenAi ? [asked, sealed] : input)
+    }
+  })
 })
 
 test.each(['responds', 'chats'])(

@@ -3,7 +3,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { JsonSyntaxError } from './scan.ts'
-import { withoutMember } from './without.ts'
+import { join, splice } from './splice.ts'
+import { cutting, withoutMember } from './without.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -50,4 +51,14 @@ test('what is left is the object without the member, wherever it stood', () => {
       expect(JSON.parse(found?.[1] ?? '')).toEqual(JSON.parse(JSON.stringify(value)))
     }),
   )
+})
+
+test('what is cut out is not edited any more', () => {
+  const edits = [8, 5, 0, 4, 2].map((start) => ({ start, end: start + 1, text: '_' }))
+  const spans = [
+    { start: 1, end: 3 },
+    { start: 5, end: 8 },
+  ]
+  const cutOut = join(splice(encoder.encode('0123456789'), cutting(edits, spans)))
+  expect(decoder.decode(cutOut)).toBe('_3__9')
 })

@@ -1,5 +1,6 @@
 // Removes or renames members in a JSON object's bytes and keeps the rest as it was written.
 
+import type { Span } from '../request.ts'
 import { type Member, members, skipSpace, textOf } from './scan.ts'
 import { type Edit, join, splice } from './splice.ts'
 
@@ -43,4 +44,15 @@ export function removals(found: readonly Member[], gone: (member: Member) => boo
 export function renaming(member: Member, name: string): Edit {
   const end = member.keyAt + member.key.length + 2
   return { start: member.keyAt, end, text: JSON.stringify(name) }
+}
+
+/** The edits with those that cut these ordered spans out, in which nothing else is then edited. */
+export function cutting(edits: readonly Edit[], spans: readonly Span[]): Edit[] {
+  let at = 0
+  const ordered = [...edits].sort((a, b) => a.start - b.start)
+  const outside = ordered.filter(({ start }) => {
+    while ((spans[at]?.end ?? start + 1) <= start) at++
+    return start < (spans[at]?.start ?? start + 1)
+  })
+  return [...outside, ...spans.map((span) => ({ ...span, text: '' }))]
 }

@@ -5,19 +5,21 @@ import { ElementScan, kindAt, MemberScan, spells } from '../json/scan.ts'
 import type { Edit } from '../json/splice.ts'
 import { type AttachmentOffsets, addAttachment } from '../media/offsets.ts'
 import { Fields } from '../openai/fields.ts'
+import type { LeftOut, Span } from '../request.ts'
 
 const itemScan = new ElementScan()
 const itemFieldScan = new MemberScan()
 const partScan = new ElementScan()
 const partFieldScan = new MemberScan()
 
-const item = new Fields('type', 'role', 'content', 'output', 'call_id', 'id')
+const item = new Fields('type', 'role', 'content', 'output', 'call_id', 'id', 'encrypted_content')
 const TYPE = 0
 const ROLE = 1
 const CONTENT = 2
 const OUTPUT = 3
 const CALL_ID = 4
 const ID = 5
+const ENCRYPTED = 6
 const part = new Fields('type')
 
 const roles = ['user', 'assistant', 'system', 'developer'] as const
@@ -94,6 +96,7 @@ function checkItem(bytes: Uint8Array, at: number, index: number): string | null 
     if (content < 0) throw invalidRequest(`${place}.content is required`, `${place}.content`)
     return checkContent(bytes, content, `${place}.content`)
   }
+  if (isWord(bytes, type, 'reasoning') && !isSealed(bytes)) unsealed.push(index)
   if (attachedItems.some((name) => isWord(bytes, type, name))) addAttachment(seen, at)
   if (!outputs.some((name) => isWord(bytes, type, name))) return null
   if (!isString(bytes, item.value(bytes, CALL_ID))) {
@@ -102,6 +105,12 @@ function checkItem(bytes: Uint8Array, at: number, index: number): string | null 
   const output = item.value(bytes, OUTPUT)
   if (output < 0) throw invalidRequest(`${place}.output is required`, `${place}.output`)
   return checkContent(bytes, output, `${place}.output`)
+}
+
+/** Whether the item just read has opaque state. */
+function isSealed(bytes: Uint8Array): boolean {
+  const encrypted = item.value(bytes, ENCRYPTED)
+  return isString(bytes, encrypted) && bytes[encrypted + 1] !== 0x22
 }
 
 /** Writes the type of a reference to an item, which clients may leave out or give as null. */
@@ -118,7 +127,28 @@ export const seen: AttachmentOffsets & {
   imageParam: string | null
   /** What makes references without a type readable to everybody. */
   untyped: Edit[]
-} = { imageParam: null, attachments: undefined, untyped: [] }
+  /** Reasoning without opaque state, as models of other vendors have it; undefined where there is none. */
+  thoughts: LeftOut | undefined
+} = { imageParam: null, attachments: undefined, untyped: [], thoughts: undefined }
+
+/** Positions of reasoning without opaque state. */
+let unsealed: number[] = []
+
+/** The items at `gone`, each with a comma that joins it to a neighbour. */
+function leftOut(items: readonly Span[], gone: readonly number[]): LeftOut {
+  const isGone = new Set(gone)
+  const lastKept = items.findLastIndex((_, at) => !isGone.has(at))
+  const spans = gone.flatMap((at): Span[] => {
+    const [own, next] = [items[at], items[at + 1]]
+    if (own === undefined || at > lastKept || next === undefined) return []
+    return [{ start: own.start, end: next.start }]
+  })
+  const [first, last] = [items[lastKept + 1], items.at(-1)]
+  if (first !== undefined && last !== undefined) {
+    spans.push({ start: items[lastKept]?.end ?? first.start, end: last.end })
+  }
+  return { spans, names: gone.map((at) => `input[${at}]`) }
+}
 
 /**
  * Checks the array of items at `at`; gives the offset after it and leaves the results in `seen`. Throws GatewayError
@@ -128,12 +158,16 @@ export function checkInput(bytes: Uint8Array, at: number): number {
   seen.imageParam = null
   seen.attachments = undefined
   seen.untyped = []
+  unsealed = []
+  const items: Span[] = []
   itemScan.open(bytes, at)
   while (itemScan.next()) {
-    const end = itemScan.count - 1
-    const image = checkItem(bytes, itemScan.value, end)
+    const start = itemScan.value
+    const image = checkItem(bytes, start, items.length)
     seen.imageParam ??= image
     itemScan.resume(item.end)
+    items.push({ start, end: item.end })
   }
+  seen.thoughts = unsealed.length === 0 ? undefined : leftOut(items, unsealed)
   return itemScan.at
 }

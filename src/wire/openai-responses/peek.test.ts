@@ -2,6 +2,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'
+import { join, splice } from '../json/splice.ts'
+import { cutting } from '../json/without.ts'
 import type { Peek } from '../request.ts'
 import { bytesOf, textOf } from '../testing.ts'
 import { peekResponses } from './peek.ts'
@@ -111,6 +113,35 @@ test('a reference to an item without a type gets it, at the place it had', () =>
   )
   const plain = bytesOf('{"model":"m","input":"a"}')
   expect(peekResponses(plain).body).toBe(plain)
+})
+
+describe('reasoning without opaque state', () => {
+  const plain = '{"type":"reasoning","id":"rs_1","summary":[]}'
+  const empty = '{ "encrypted_content" : "", "type": "reasoning", "summary": [] }'
+  const sealed = '{"type":"reasoning","summary":[],"encrypted_content":"s"}'
+  const asked = '{"role":"user","content":"hi"}'
+  test.each<[string, string, string[]]>([
+    [`[${asked},${sealed}]`, `[${asked},${sealed}]`, []],
+    [`[ ${plain} , ${asked}]`, `[ ${asked}]`, ['input[0]']],
+    [
+      `[${asked},${empty}, ${sealed} , ${plain} ]`,
+      `[${asked},${sealed} ]`,
+      ['input[1]', 'input[3]'],
+    ],
+    [`[${plain}, ${empty}]`, '[]', ['input[0]', 'input[1]']],
+  ])('%s', (items, left, names) => {
+    const found = peek(`{"model":"m","input":${items}}`)
+    const { spans, names: named } = found.thoughts ?? { spans: [], names: [] }
+    expect(new TextDecoder().decode(join(splice(found.body, cutting([], spans))))).toBe(
+      `{"model":"m","input":${left}}`,
+    )
+    expect(named).toEqual(names)
+  })
+
+  test('no request has that of the one before it', () => {
+    peek(`{"model":"m","input":[${plain}]}`)
+    expect(peek(base).thoughts).toBeUndefined()
+  })
 })
 
 test('no request counts an image of the one before it', () => {

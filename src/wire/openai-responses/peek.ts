@@ -76,6 +76,7 @@ function read(body: Body): Peek {
     dropped: body.dropped,
     imageParam: asked?.kind === 'array' ? seen.imageParam : null,
     attachments: asked?.kind === 'array' ? seen.attachments : undefined,
+    ...(asked?.kind === 'array' && seen.thoughts !== undefined && { thoughts: seen.thoughts }),
     keys,
     encodingFormat: 'float',
     tokenInput: false,

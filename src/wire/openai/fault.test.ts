@@ -35,6 +35,8 @@ describe('kinds', () => {
     [402, { error: { code: 402, message: 'Insufficient credits' } }, 'quota'],
     [404, openai('model_not_found'), 'unknown_model'],
     [404, '', 'unknown_model'],
+    [404, { error: { message: "The model 'x' is unknown", param: 'model' } }, 'unknown_model'],
+    [404, { error: { message: "Item with id 'rs_1' not found.", param: 'input' } }, 'rejected'],
     [400, openai('model_not_found'), 'unknown_model'],
     [400, openai(null, "The model 'x' does not exist"), 'unknown_model'],
     [422, { detail: 'Model x not found' }, 'unknown_model'],

@@ -169,6 +169,8 @@ function kindOf(said: Said, status: number): FaultKind {
     return worded === 'quota' || (status === 403 && worded === 'unknown_model') ? worded : plain
   }
   if (worded !== null) return worded
+  // OpenAI: an item of `input` that is not stored there.
+  if (status === 404 && said.param !== null && said.param !== 'model') return 'rejected'
   if (plain !== 'rejected') return plain
   const words = vendorsWords(said)
   if (status === 400 && keyText.test(words)) return 'credentials'
