@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../ir.ts'
 import { members, parseSpan, skipSpace } from '../json/scan.ts'
 import { isObject, objectsIn } from '../json/value.ts'
 import type { Peek } from '../request.ts'
+import { carriedBy } from './hub-opaque-state.ts'
 import { withEncrypted } from './include.ts'
 
 /** A request's members about storing its response and about stored conversations. */
@@ -149,7 +150,9 @@ export function outputWithOrigin(response: JsonObject, origin: OpaqueOrigin | nu
   if (origin === null) return response
   const output = outputItems(response).map((item) => {
     const sealed = item['encrypted_content']
-    if (typeof sealed !== 'string' || sealed.startsWith(opaquePrefix)) return item
+    if (typeof sealed !== 'string') return item
+    // A translated reply is marked already, also where it carries the state of a call or a text.
+    if ((carriedBy(sealed)?.sealed ?? sealed).startsWith(opaquePrefix)) return item
     const { encrypted_content: _, ...rest } = item
     const marked = wrapOpaque(sealed, origin)
     return marked === null ? rest : { ...rest, encrypted_content: marked }
