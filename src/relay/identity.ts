@@ -37,10 +37,8 @@ export function identityRequest(peek: Peek, candidate: Candidate, vendor: Vendor
   const { amend } = vendor.quirks
   const { dialect, model } = candidate
   const thoughts = vendor.quirks.refusesThoughts === true ? peek.thoughts : undefined
-  const own =
-    thoughts === undefined
-      ? (peek.vendorEdits ?? [])
-      : cutting(peek.vendorEdits ?? [], thoughts.spans)
+  const made = peek.vendorEdits ?? []
+  const own = thoughts === undefined ? made : cutting(made, thoughts.spans)
   const gone = thoughts?.names ?? nothing
   const rule = ruleFor(vendor, { dialect, model, asked: peek.model }, peek.keys)
   const call = { dialect, model, stream: peek.stream }
@@ -56,13 +54,12 @@ export function identityRequest(peek: Peek, candidate: Candidate, vendor: Vendor
       dropped: [...gone, ...dropped],
     }
   }
-  const edits: Edit[] = [...own]
+  const refused = rule === null ? null : refusedIn(rule, peek, own)
+  const edits: Edit[] = [...(refused?.edits ?? own)]
   const { modelSpan } = peek
   if (candidate.model !== peek.model && modelSpan !== null)
     edits.push({ ...modelSpan, text: JSON.stringify(candidate.model) })
   if (asksUsage(peek, vendor)) edits.push(usageEdit(peek))
-  const refused = rule === null ? null : refusedIn(rule, peek)
-  if (refused !== null) edits.push(...refused.edits)
   const segments = edits.length === 0 ? [peek.body] : splice(peek.body, edits)
   return { segments, dropped: refused === null ? gone : [...gone, ...refused.dropped] }
 }

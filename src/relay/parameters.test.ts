@@ -5,28 +5,32 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ParameterRule } from '../vendors/vendor.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { join, splice } from '../wire/json/splice.ts'
+import { type Edit, join, splice } from '../wire/json/splice.ts'
 import { peekChat } from '../wire/openai-chat/peek.ts'
 import type { Peek } from '../wire/request.ts'
 import { refusedIn, withoutRefused } from './parameters.ts'
 
 const rule: ParameterRule = {
-  keys: ['max_tokens', 'temperature', 'top_p', 'stop'],
+  keys: ['max_tokens', 'temperature', 'top_p', 'stop', 'list'],
   renamed: { max_tokens: 'max_completion_tokens' },
+  entry: { list: 'list', entry: 'p', about: 'top_p' },
   dropped: (value) => (value('reasoning_effort') === 'none' ? ['stop'] : ['temperature', 'top_p']),
 }
 
-function edited(body: Uint8Array): { text: string; dropped: readonly string[] } {
-  const { edits, dropped } = refusedIn(rule, { body } as Peek)
+function edited(
+  body: Uint8Array,
+  own: readonly Edit[] = [],
+): { text: string; dropped: readonly string[] } {
+  const { edits, dropped } = refusedIn(rule, { body } as Peek, own)
   return { text: new TextDecoder().decode(join(splice(body, edits))), dropped }
 }
 
 const names = fc.constantFrom(
   ...['model', 'max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'stop', 'x', 'é'],
-  'reasoning_effort',
+  ...['reasoning_effort', 'list'],
 )
 const values = fc.oneof(
-  fc.constantFrom<JsonValue>(null, 0, 1, 'none', 'a,"}', [], {}),
+  fc.constantFrom<JsonValue>(null, 0, 1, 'none', 'a,"}', [], ['p'], ['a', 'p', 1, 'p'], {}),
   fc.jsonValue(),
 )
 const bodies = fc.dictionary(names, values, { minKeys: 1, maxKeys: 8, noNullPrototype: true })
@@ -65,6 +69,16 @@ test.each([
   ],
 ])('%s becomes %s', (before, after) => {
   expect(edited(new TextEncoder().encode(before)).text).toBe(after)
+})
+
+test('an entry goes with the member it is about, also out of a list that is written anew', () => {
+  const body = new TextEncoder().encode('{"list":["p"],"x":1}')
+  expect(edited(body)).toEqual({ text: '{"list":[],"x":1}', dropped: ['top_p'] })
+  const more = { start: 8, end: 13, text: '["p","q"]' }
+  const added = { start: 19, end: 19, text: ',"y":2' }
+  expect(edited(body, [added, more]).text).toBe('{"list":["q"],"x":1,"y":2}')
+  const taken = new TextEncoder().encode('{"list":["p"],"reasoning_effort":"none"}')
+  expect(edited(taken).text).toBe('{"list":["p"],"reasoning_effort":"none"}')
 })
 
 test('a body of megabytes keeps its bytes', () => {

@@ -19,14 +19,20 @@ export function ruleFor(
   return null
 }
 
+const nothing: readonly Edit[] = []
+
 interface Refused {
   readonly edits: readonly Edit[]
   /** Names of the parameters that were removed, to be reported to the client. */
   readonly dropped: readonly string[]
 }
 
-/** Computes the changes as edits of the client's own bytes. */
-export function refusedIn(rule: ParameterRule, { body }: Peek): Refused {
+/** Computes the changes as edits of the client's own bytes, together with those made for other reasons. */
+export function refusedIn(
+  rule: ParameterRule,
+  { body }: Peek,
+  own: readonly Edit[] = nothing,
+): Refused {
   const found = members(body, skipSpace(body, 0))
   const named = new Map(found.map((member) => [member.key, member] as const))
   const given = (name: string): Member | undefined => {
@@ -37,9 +43,16 @@ export function refusedIn(rule: ParameterRule, { body }: Peek): Refused {
     const member = given(name)
     return member && (parseSpan(body, member.start, member.end) as JsonValue)
   }
-  const dropped = rule.dropped(value).filter((name) => given(name) !== undefined)
+  const refused = rule.dropped(value)
+  const dropped = refused.filter((name) => given(name) !== undefined)
   const gone = new Set(dropped)
-  const edits: Edit[] = []
+  const edits: Edit[] = [...own]
+  const { entry } = rule
+  const list = entry === undefined ? undefined : given(entry.list)
+  if (entry !== undefined && list !== undefined && refused.includes(entry.about)) {
+    const isCut = cutEntry(edits, list, value(entry.list), entry.entry)
+    if (isCut && !gone.has(entry.about)) dropped.push(entry.about)
+  }
   for (const [from, to] of Object.entries(rule.renamed ?? {})) {
     const [member, other] = [given(from), named.get(to)]
     if (member === undefined) continue
@@ -55,10 +68,39 @@ export function refusedIn(rule: ParameterRule, { body }: Peek): Refused {
   return { edits, dropped }
 }
 
+/** The list without the entry; null where it is not in it. */
+function withoutEntry(list: JsonValue | undefined, entry: string): JsonValue[] | null {
+  if (!Array.isArray(list) || !list.includes(entry)) return null
+  return list.filter((each) => each !== entry)
+}
+
+/** Takes the entry out of the member's list, as the client or an edit wrote it; false where it is not in it. */
+function cutEntry(
+  edits: Edit[],
+  { start, end }: Member,
+  asked: JsonValue | undefined,
+  entry: string,
+): boolean {
+  const at = edits.findIndex((edit) => edit.start === start)
+  const written = edits[at]
+  const given = written === undefined ? asked : (JSON.parse(written.text) as JsonValue)
+  const left = withoutEntry(given, entry)
+  if (left === null) return false
+  edits.splice(at < 0 ? edits.length : at, 1, { start, end, text: JSON.stringify(left) })
+  return true
+}
+
 /** Makes the same changes in a parsed body; returns the names of the removed parameters. */
 export function withoutRefused(rule: ParameterRule, body: JsonObject): readonly string[] {
   const given = (name: string): boolean => body[name] !== undefined && body[name] !== null
-  const dropped = rule.dropped((name) => body[name] ?? undefined).filter(given)
+  const refused = rule.dropped((name) => body[name] ?? undefined)
+  const dropped = refused.filter(given)
+  const { entry } = rule
+  if (entry !== undefined && refused.includes(entry.about)) {
+    const left = withoutEntry(body[entry.list], entry.entry)
+    if (left !== null) body[entry.list] = left
+    if (left !== null && !dropped.includes(entry.about)) dropped.push(entry.about)
+  }
   for (const name of dropped) delete body[name]
   for (const [from, to] of Object.entries(rule.renamed ?? {})) {
     if (!given(from)) continue

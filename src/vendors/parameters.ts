@@ -5,6 +5,7 @@ import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
 import { type OpenAiTraits, traitsOf } from '../wire/openai/models.ts'
+import { textLogprobs } from '../wire/openai-responses/include.ts'
 import type { NamedCall, ParameterRule } from './vendor.ts'
 
 type Value = (name: string) => JsonValue | undefined
@@ -28,6 +29,8 @@ function chatRule(traits: OpenAiTraits): ParameterRule {
 
 /** The only parameters of a Responses request that some models refuse. */
 const inResponses = ['temperature', 'top_p', 'top_logprobs']
+/** Refused as `top_logprobs` is: `logprobs are not supported with reasoning models`, `param: "include"`. */
+const logprobsEntry = { list: 'include', entry: textLogprobs, about: 'top_logprobs' }
 
 function isUnthinking({ unthinking }: OpenAiTraits, effort: JsonValue | undefined): boolean {
   return effort === undefined ? unthinking === true : effort === 'none'
@@ -42,7 +45,8 @@ function responsesRule(traits: OpenAiTraits): ParameterRule {
     return isObject(reasoning) ? reasoning.effort : undefined
   }
   return {
-    keys: inResponses,
+    keys: [...inResponses, logprobsEntry.list],
+    entry: logprobsEntry,
     dropped: (value) => (isUnthinking(traits, effort(value)) ? unthinking : inResponses),
   }
 }

@@ -57,6 +57,8 @@ export interface ParameterRule {
   readonly keys: readonly string[]
   /** Members that have another name here; where a request has both, the value under the new name wins. */
   readonly renamed?: Readonly<Record<string, string>>
+  /** An entry of the member `list` that asks for what the member `about` is about: it is removed together with it. */
+  readonly entry?: { readonly list: string; readonly entry: string; readonly about: string }
   /** Names of the members to remove; `value` returns a member of the request. Absent and null members are ignored. */
   dropped(value: (name: string) => JsonValue | undefined): readonly string[]
 }

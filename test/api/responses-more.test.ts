@@ -56,7 +56,7 @@ describe('what a vendor is told', () => {
     await post('/v1/responses', {
       ...asked,
       store: true,
-      include: ['message.output_text.logprobs'],
+      include: ['file_search_call.results'],
     })
     await post('/v1/responses', asked)
     const wish = 'reasoning.encrypted_content'
@@ -65,7 +65,7 @@ describe('what a vendor is told', () => {
         model: 'gpt-5',
         input: 'Hello',
         store: false,
-        include: ['message.output_text.logprobs', wish],
+        include: ['file_search_call.results', wish],
       },
       { model: 'gpt-5', input: 'Hello', store: false, include: [wish] },
     ])

@@ -303,4 +303,20 @@ describe('one response, every model', () => {
     for (const name of Object.keys(gone)) expect(sent[name]).toBeUndefined()
     expect(namesIn(reply)).toEqual(Object.keys(gone))
   })
+
+  test.each([
+    ['/v1/responses', { input: 'Say hello.', include: ['message.output_text.logprobs'] }],
+    [
+      '/v1/responses',
+      { input: 'Say hello.', include: ['message.output_text.logprobs'], store: false },
+    ],
+    ['/v1/chat/completions', { ...asked, top_logprobs: undefined }],
+  ] as const)('%s: no probabilities are asked of o3', async (path, body) => {
+    upstream.on('o3', [json(200, response)])
+    const reply = await gateway.post(path, { model: 'o3', ...body })
+    expect(reply.status).toBe(200)
+    const sent = upstream.requests.at(-1)?.body.toString()
+    expect(sent).not.toContain('logprobs')
+    expect(namesIn(reply)).toContain('top_logprobs')
+  })
 })

@@ -15,6 +15,7 @@ import {
 } from '../openai-chat/hub-options.ts'
 import { ownFields } from './hub-fields.ts'
 import { encodeTools } from './hub-tools.ts'
+import { textLogprobs } from './include.ts'
 
 const efforts: ReadonlySet<string> = new Set([
   'none',
@@ -26,8 +27,6 @@ const efforts: ReadonlySet<string> = new Set([
   'max',
 ])
 const shows: ReadonlySet<string> = new Set(['auto', 'concise', 'detailed'])
-
-const textLogprobs = 'message.output_text.logprobs'
 
 /**
  * Members that the gateway itself handles where the vendor speaks another format: storing of responses, and extra

@@ -1,6 +1,9 @@
-// Asks a vendor of this format for reasoning that can be sent back, since it must store nothing.
+// What a request may ask for beside the reply, above all for reasoning that can be sent back, since nothing is stored.
 
 import type { JsonValue } from '../ir.ts'
+
+/** Probabilities of the text's tokens. */
+export const textLogprobs = 'message.output_text.logprobs'
 
 const encryptedReasoning = 'reasoning.encrypted_content'
 
