@@ -6,14 +6,14 @@ import { isObject, setMember, stringOf } from '../json/value.ts'
 import { membersOf, repeated, withExtra } from './fields.ts'
 import { audioFormatOf } from './media.ts'
 import { noSignature } from './models.ts'
-import { OpenCalls } from './open-calls.ts'
+import { GeminiCalls } from './open-calls.ts'
 
 export function decodeContents(value: JsonValue | undefined): Message[] {
-  const calls = new OpenCalls()
+  const calls = new GeminiCalls()
   return repeated(value).flatMap((content, at) => decodeContent(content, `contents[${at}]`, calls))
 }
 
-function decodeContent(value: JsonValue, path: string, calls: OpenCalls): Message[] {
+function decodeContent(value: JsonValue, path: string, calls: GeminiCalls): Message[] {
   if (!isObject(value)) throw invalidRequest(`${path} must be an object`, path)
   const { role = 'user', parts } = membersOf(value)
   const spoken = role === 'model' ? 'assistant' : 'user'
@@ -76,7 +76,7 @@ function besides(part: JsonObject, ...read: readonly string[]): { extra?: Extra 
   return withExtra(rest)
 }
 
-function decodePart(part: JsonObject, path: string, calls: OpenCalls): RequestPart {
+function decodePart(part: JsonObject, path: string, calls: GeminiCalls): RequestPart {
   const { text, inlineData, fileData, functionCall, thought } = part
   const sealed = opaqueOf(part)
   if (thought === true && typeof (text ?? '') === 'string' && isPlain(part)) {
@@ -103,7 +103,7 @@ function isPlain(part: JsonObject): boolean {
   return Object.keys(part).every((name) => /^(thought|thoughtSignature|text)$/.test(name))
 }
 
-function callOf(call: JsonObject, part: JsonObject, path: string, calls: OpenCalls): RequestPart {
+function callOf(call: JsonObject, part: JsonObject, path: string, calls: GeminiCalls): RequestPart {
   const name = stringOf(call['name'])
   if (name === '') {
     const param = `${path}.functionCall.name`
@@ -120,7 +120,7 @@ function callOf(call: JsonObject, part: JsonObject, path: string, calls: OpenCal
   }
 }
 
-function answerOf(answer: JsonObject, path: string, calls: OpenCalls): Message {
+function answerOf(answer: JsonObject, path: string, calls: GeminiCalls): Message {
   const { response, parts } = answer
   const media = repeated(parts).filter(isObject)
   const said = saidOf(response)

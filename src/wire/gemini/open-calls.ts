@@ -1,63 +1,27 @@
-// Finds the call that an answer of a Gemini history belongs to: by its id, else by its name and order.
+// Gives the calls of a Gemini history ids, which Google may leave out, and their answers the same.
 
+import { OpenCalls } from '../hub/open-calls.ts'
 import { madeId } from './ids.ts'
 
-interface OpenCall {
-  readonly id: string
-  isAnswered: boolean
-}
-
-/** Calls of one name in one turn, in order; those before `next` are answered. */
-interface Queue {
-  readonly turn: number
-  readonly calls: OpenCall[]
-  next: number
-}
-
-export class OpenCalls {
+export class GeminiCalls {
+  private readonly calls = new OpenCalls()
   private count = 0
-  private turn = 0
-  private wasModel = false
-  private readonly byId = new Map<string, OpenCall>()
-  /** By name: the queues of its turns, the latest last. */
-  private readonly byName = new Map<string, Queue[]>()
 
-  /** Called for each content: consecutive ones of the model are one turn. */
+  /** Called for each content. */
   begin(isModel: boolean): void {
-    if (isModel && !this.wasModel) this.turn++
-    this.wasModel = isModel
+    this.calls.begin(isModel)
   }
 
   /** Notes a call; returns its id, which is made where Google gave none. */
   open(given: string, name: string): string {
     const id = given || madeId('', 0, this.count)
     this.count++
-    const call = { id, isAnswered: false }
-    this.byId.set(id, call)
-    const queues = this.byName.get(name) ?? []
-    this.byName.set(name, queues)
-    const last = queues.at(-1)
-    if (last?.turn === this.turn) last.calls.push(call)
-    else queues.push({ turn: this.turn, calls: [call], next: 0 })
+    this.calls.open(id, name)
     return id
   }
 
-  /** The id of the answered call. A call of an earlier turn that was never answered waits behind those of later ones. */
+  /** The id of the answered call. */
   answered(id: string, name: string): string {
-    const call = (id === '' ? undefined : this.byId.get(id)) ?? this.waiting(name)
-    if (call === undefined) return id || madeId(name, 0, this.count++)
-    call.isAnswered = true
-    return call.id
-  }
-
-  private waiting(name: string): OpenCall | undefined {
-    const queues = this.byName.get(name) ?? []
-    for (let queue = queues.at(-1); queue !== undefined; queue = queues.at(-1)) {
-      while (queue.calls[queue.next]?.isAnswered === true) queue.next++
-      const call = queue.calls[queue.next]
-      if (call !== undefined) return call
-      queues.pop()
-    }
-    return undefined
+    return this.calls.answered(id, name) ?? (id || madeId(name, 0, this.count++))
   }
 }

@@ -1,6 +1,7 @@
 // Decodes messages of a chat completion request into the hub and encodes them from it.
 
 import { invalidRequest } from '../../errors.ts'
+import { OpenCalls } from '../hub/open-calls.ts'
 import type {
   JsonObject,
   JsonValue,
@@ -28,23 +29,21 @@ function isRole(role: JsonValue | undefined): role is Role {
   return typeof role === 'string' && roles.has(role)
 }
 
-/** Generated ids of deprecated function calls that are not answered yet, by function name. */
-/** The made ids of calls by function, of which those before `next` are answered. */
-type Unanswered = Map<string, { readonly ids: string[]; next: number }>
-
 export function decodeMessages(list: readonly JsonValue[]): Message[] {
-  const unanswered: Unanswered = new Map()
-  return list.map((value, index) => decodeMessage(value, index, unanswered))
+  const calls = new OpenCalls()
+  return list.map((value, index) => decodeMessage(value, index, calls))
 }
 
-function decodeMessage(value: JsonValue, index: number, unanswered: Unanswered): Message {
+/** `called` has the deprecated function calls, which have no ids. */
+function decodeMessage(value: JsonValue, index: number, called: OpenCalls): Message {
   if (!isObject(value)) {
     throw invalidRequest(`messages[${index}] must be an object`, `messages[${index}]`)
   }
   const { role, content, tool_call_id: callId, ...rest } = present(value)
-  if (role === 'assistant') return decodeAssistant(content, rest, index, unanswered)
+  called.begin(role === 'assistant')
+  if (role === 'assistant') return decodeAssistant(content, rest, index, called)
   const parts = decodeContent(content)
-  if (!isRole(role)) return decodeFunctionAnswer(parts, stringOf(role), rest, unanswered)
+  if (!isRole(role)) return decodeFunctionAnswer(parts, stringOf(role), rest, called)
   // This format's tools answer with text alone; other content is kept for vendors of this format to judge.
   const plain = role !== 'tool' || parts.every(({ type }) => type === 'text')
   const kept = plain || content === undefined ? rest : { ...rest, content }
@@ -56,10 +55,9 @@ function decodeFunctionAnswer(
   parts: readonly RequestPart[],
   role: string,
   rest: JsonObject,
-  unanswered: Unanswered,
+  called: OpenCalls,
 ): Message {
-  const waiting = unanswered.get(stringOf(rest['name']))
-  const callId = waiting?.ids[waiting.next++]
+  const callId = called.answered('', stringOf(rest['name']))
   return {
     role: 'tool',
     parts,
@@ -72,7 +70,7 @@ function decodeAssistant(
   content: JsonValue | undefined,
   message: JsonObject,
   index: number,
-  unanswered: Unanswered,
+  called: OpenCalls,
 ): Message {
   const { tool_calls: calls, function_call: call, refusal, images, ...others } = message
   const { rest, sealed } = takeOpaque(others)
@@ -87,9 +85,7 @@ function decodeAssistant(
   if (isObject(call)) {
     const name = stringOf(call['name'])
     const id = `call_function_${index}`
-    const waiting = unanswered.get(name)
-    if (waiting === undefined) unanswered.set(name, { ids: [id], next: 0 })
-    else waiting.ids.push(id)
+    called.open(id, name)
     const input = stringOf(call['arguments'])
     const extra = withExtra({ function_call: true })
     parts.push({ type: 'tool-call', id, name, arguments: input, ...extra })
