@@ -84,9 +84,11 @@ function checkItem(bytes: Uint8Array, at: number, index: number): string | null 
   }
   const role = item.value(bytes, ROLE)
   if (type < 0 && role < 0 && isString(bytes, item.value(bytes, ID))) {
-    seen.untyped.push(referenceType(at))
+    seen.untyped.push(typeEdit(at, 'item_reference'))
     return null
   }
+  // A null would count as an unknown type further on.
+  if (type < 0 && (item.at[TYPE] ?? -1) >= 0) seen.untyped.push(typeEdit(at, 'message'))
   if (type < 0 || isWord(bytes, type, 'message')) {
     if (!roles.some((name) => isWord(bytes, role, name))) {
       const param = `${place}.role`
@@ -113,10 +115,10 @@ function isSealed(bytes: Uint8Array): boolean {
   return isString(bytes, encrypted) && bytes[encrypted + 1] !== 0x22
 }
 
-/** Writes the type of a reference to an item, which clients may leave out or give as null. */
-function referenceType(at: number): Edit {
+/** Writes the type of the item just read, which clients may leave out or give as null. */
+function typeEdit(at: number, type: string): Edit {
   const given = item.at[TYPE] ?? -1
-  const text = '"item_reference"'
+  const text = JSON.stringify(type)
   if (given < 0) return { start: at + 1, end: at + 1, text: `"type":${text},` }
   return { start: given, end: given + 'null'.length, text }
 }
@@ -125,7 +127,7 @@ function referenceType(at: number): Edit {
 export const seen: AttachmentOffsets & {
   /** The path of the first image part, or null. */
   imageParam: string | null
-  /** What makes references without a type readable to everybody. */
+  /** What makes references without a type, and messages with null for it, readable to everybody. */
   untyped: Edit[]
   /** Reasoning without opaque state, as models of other vendors have it; undefined where there is none. */
   thoughts: LeftOut | undefined

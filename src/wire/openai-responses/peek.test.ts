@@ -105,11 +105,11 @@ test.each([
   expect(peek(body).imageParam).toBeNull()
 })
 
-test('a reference to an item without a type gets it, at the place it had', () => {
+test('a reference without a type, and a message with null for it, get it at the place it had', () => {
   const text =
-    '{"model":"m","input":[{"id":"a"}, { "type" : null, "id":"b" },{"role":"user","content":"c"}]}'
+    '{"model":"m","input":[{"id":"a"}, { "type" : null, "id":"b" },{"role":"user","content":"c"},{"role":"user","type":null,"content":"d"}]}'
   expect(new TextDecoder().decode(peekResponses(bytesOf(text)).body)).toBe(
-    '{"model":"m","input":[{"type":"item_reference","id":"a"}, { "type" : "item_reference", "id":"b" },{"role":"user","content":"c"}]}',
+    '{"model":"m","input":[{"type":"item_reference","id":"a"}, { "type" : "item_reference", "id":"b" },{"role":"user","content":"c"},{"role":"user","type":"message","content":"d"}]}',
   )
   const plain = bytesOf('{"model":"m","input":"a"}')
   expect(peekResponses(plain).body).toBe(plain)
