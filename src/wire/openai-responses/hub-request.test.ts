@@ -291,6 +291,16 @@ describe('of a chat', () => {
     ])
   })
 
+  test('an effort that is not known is passed on in this format, and named in any other', () => {
+    const reasoning = { effort: 'ultra', summary: 'long' }
+    const request = decoded({ reasoning })
+    expect(responsesHub.encodeRequest(request, 'gpt-9').value.reasoning).toEqual(reasoning)
+    expect(asChat({ reasoning }).dropped).toEqual(['reasoning'])
+    expect(decoded({ reasoning: { effort: 'low', summary: 'long' } }).reasoning).toEqual({
+      effort: 'low',
+    })
+  })
+
   test('W44: the texts of an answer are one string, images make it a list', () => {
     const answer = (...parts: RequestPart[]): JsonObject[] => {
       const { value } = responsesHub.encodeRequest(

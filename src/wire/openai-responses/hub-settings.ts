@@ -3,7 +3,14 @@
 import { invalidRequest } from '../../errors.ts'
 import { supportedFields } from '../hub/dropped-fields.ts'
 import { shortUser } from '../hub/short-user.ts'
-import type { ChatRequest, Effort, JsonObject, Reasoning, ResponseFormat } from '../ir.ts'
+import type {
+  ChatRequest,
+  Effort,
+  JsonObject,
+  JsonValue,
+  Reasoning,
+  ResponseFormat,
+} from '../ir.ts'
 import { isObject, stringOf } from '../json/value.ts'
 import { hasFields, present } from '../openai-chat/hub-fields.ts'
 import {
@@ -47,15 +54,22 @@ export function takeKept(rest: JsonObject, wording: JsonObject): void {
   }
 }
 
+function isEffort(value: JsonValue | undefined): value is Effort {
+  return typeof value === 'string' && efforts.has(value)
+}
+
 export function takeReasoning(rest: JsonObject): Pick<ChatRequest, 'reasoning'> {
   const { reasoning } = rest
   if (!isObject(reasoning)) return {}
   const { effort, summary, generate_summary: older, ...more } = present(reasoning)
   const show = stringOf(summary) || stringOf(older)
   const value: Reasoning = {
-    ...(typeof effort === 'string' && efforts.has(effort) && { effort: effort as Effort }),
+    ...(isEffort(effort) && { effort }),
     ...(shows.has(show) && { show: show as 'auto' | 'concise' | 'detailed' }),
   }
+  // What the gateway does not know is for a vendor of this format, and named for any other.
+  if (effort !== undefined && !isEffort(effort)) more['effort'] = effort
+  if (summary !== undefined && value.show === undefined) more['summary'] = summary
   if (hasFields(more)) rest['reasoning'] = more
   else delete rest['reasoning']
   return hasFields(value as JsonObject) ? { reasoning: value } : {}
