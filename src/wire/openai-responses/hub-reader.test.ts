@@ -40,6 +40,28 @@ describe('the reader', () => {
     })
   })
 
+  test('items of a stream without indexes are told apart by their ids', () => {
+    const said = { type: 'output_text', text: 'Hello', annotations: [] }
+    const message = { type: 'message', id: 'msg_1', role: 'assistant', content: [said] }
+    const call = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '{}' }
+    const added = 'response.output_item.added'
+    const done = 'response.output_item.done'
+    const input = 'response.function_call_arguments.delta'
+    const list: JsonObject[] = [
+      { type: added, item: { ...message, content: [] } },
+      { type: delta.type, item_id: 'msg_1', content_index: 0, delta: 'Hello' },
+      { type: done, item: message },
+      { type: added, item: { ...call, arguments: '' } },
+      { type: input, item_id: 'fc_1', delta: '{}' },
+      { type: done, item: call },
+    ]
+    for (const output of [[], [message, call]])
+      expect(messageOf(stream(list, { output }))).toMatchObject({
+        content: 'Hello',
+        tool_calls: [{ id: 'c', function: { name: 'f', arguments: '{}' } }],
+      })
+  })
+
   test('deltas that count their parts otherwise than the finished item say nothing twice', () => {
     const text = { type: 'output_text', text: 'one two', annotations: [] }
     const item = { type: 'message', id: 'a', content: [text] }

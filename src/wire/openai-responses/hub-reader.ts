@@ -214,9 +214,10 @@ export class ResponsesReader implements Reader {
   }
 }
 
-/** Identifies an item by its index, since some vendors change its id between events. */
-function keyOf({ output_index: index, item_id: id }: JsonObject): string {
-  return typeof index === 'number' ? String(index) : stringOf(id)
+/** Identifies an item by its index, since some vendors change its id between events; without an index by its id. */
+function keyOf({ output_index: index, item_id: id, item }: JsonObject): string {
+  if (typeof index === 'number') return String(index)
+  return stringOf(id) || stringOf(objectOf(item)['id'])
 }
 
 /** The finished item of the final response; an empty one where it is not there. */
