@@ -206,6 +206,16 @@ describe("an assistant's message without a text", () => {
     ])
   })
 
+  test('has no more than the text of reasoning whose opaque state is forged', () => {
+    expect(written({ type: 'reasoning', text: 'Hm.', sealed: '{no JSON' })).toEqual([
+      {
+        role: 'assistant',
+        content: '',
+        reasoning_details: [{ type: 'reasoning.text', text: 'Hm.' }],
+      },
+    ])
+  })
+
   test('has null beside calls', () => {
     expect(written({ type: 'tool-call', id: 'c', name: 'f', arguments: '{}' })).toMatchObject([
       { role: 'assistant', content: null, tool_calls: [{ id: 'c' }] },

@@ -2,7 +2,7 @@
 
 import { opaquePrefix } from '../hub/opaque-state.ts'
 import type { JsonObject, ReasoningPart } from '../ir.ts'
-import { objectsIn, stringOf } from '../json/value.ts'
+import { objectsIn, parsedObject, stringOf } from '../json/value.ts'
 
 /** A piece of reasoning; `sealed` holds the opaque state that closes it, if any. */
 export interface Thought {
@@ -89,8 +89,9 @@ export function blockOf(text: string, sealed: string, redacted: boolean): JsonOb
 }
 
 function detailOf({ text, sealed }: ReasoningPart): JsonObject {
-  if (sealed?.startsWith('{') !== true) return { type: 'reasoning.text', text }
-  const detail = JSON.parse(sealed) as JsonObject
+  // Anybody can forge what it holds.
+  const detail = sealed?.startsWith('{') === true ? parsedObject(sealed) : null
+  if (detail === null) return { type: 'reasoning.text', text }
   if (text === '') return detail
   const name = detail['type'] === 'reasoning.summary' ? 'summary' : 'text'
   return { ...detail, [name]: text }
