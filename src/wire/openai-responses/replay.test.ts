@@ -86,6 +86,20 @@ describe('followed while it is made', () => {
     )
   })
 
+  test('a vendor that numbers its items at will is followed at once', () => {
+    const source = new ResponseSoFar({ id: 'resp_1' })
+    const item = (index: number, id: string) =>
+      source.event({ type: 'response.output_item.done', output_index: index, item: { id } })
+    for (const [index, id] of [
+      [2 ** 40, 'c'],
+      [0, 'a'],
+      [2 ** 28, 'b'],
+    ] as const)
+      item(index, id)
+    const { output } = source.ending({ status: 'failed' })
+    expect(output).toEqual([{ id: 'a' }, { id: 'b' }, { id: 'c' }])
+  })
+
   test('a vendor that leaves the output out of the end has sent it before', () => {
     const events = eventsOf(written(rich))
     const output = (events.at(-1)?.['response'] as JsonObject)['output']

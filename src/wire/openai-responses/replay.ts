@@ -31,8 +31,8 @@ export function* replay(source: ResponseSoFar, after: number): Frames {
   if (background) yield emit('response.queued', { response: begun })
   yield emit('response.in_progress', { response: { ...begun, status: 'in_progress' } })
   for (let index = 0; ; index++) {
-    while (source.items[index] === undefined && !source.ended) yield null
-    const item = source.items[index]
+    while (!source.items.has(index) && !source.ended) yield null
+    const item = source.items.get(index)
     if (item === undefined) break
     yield* itemFrames(new ItemTeller(source, index, item, emit))
   }
@@ -64,12 +64,12 @@ class ItemTeller {
   }
 
   get value(): JsonObject {
-    this.known = this.source.items[this.index] ?? this.known
+    this.known = this.source.items.get(this.index) ?? this.known
     return this.known.value
   }
 
   get done(): boolean {
-    return this.source.ended || this.source.items[this.index]?.done === true
+    return this.source.ended || this.source.items.get(this.index)?.done === true
   }
 
   get place(): JsonObject {

@@ -15,8 +15,8 @@ const broken: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled
 export class ResponseSoFar {
   /** The response as it began; once it has ended, the final one. */
   response: JsonObject
-  /** Items by their index in the output. */
-  items: (ItemSoFar | undefined)[] = []
+  /** Items by their index in the output, which a vendor may choose at will. */
+  items = new Map<number, ItemSoFar>()
   ended = false
   /** The response of the terminal event, before `end` makes it final. */
   last: JsonObject | null = null
@@ -33,18 +33,18 @@ export class ResponseSoFar {
     if (terminals.has(String(type)) && isObject(response)) this.last = response
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0) return
     if (type === 'response.output_item.added' && isObject(event['item'])) {
-      this.items[index] = { value: event['item'], done: false }
+      this.items.set(index, { value: event['item'], done: false })
     } else if (type === 'response.output_item.done' && isObject(event['item'])) {
-      this.items[index] = { value: event['item'], done: true }
+      this.items.set(index, { value: event['item'], done: true })
     } else {
-      const item = this.items[index]
+      const item = this.items.get(index)
       if (item !== undefined && !item.done) this.add(item.value, event)
     }
   }
 
   /** Drops everything collected so far. */
   forget(): void {
-    this.items = []
+    this.items.clear()
     this.last = null
   }
 
@@ -52,14 +52,16 @@ export class ResponseSoFar {
   ending(response: JsonObject): JsonObject {
     const output = objectsIn(response['output'])
     if (!broken.has(response['status']) && output.length > 0) return response
-    const shown = this.items.flatMap((item) => (item === undefined ? [] : [ended(item)]))
-    return shown.length === 0 ? response : { ...response, output: shown }
+    if (this.items.size === 0) return response
+    const shown = [...this.items].sort(([a], [b]) => a - b).map(([, item]) => ended(item))
+    return { ...response, output: shown }
   }
 
   /** Makes this the final response. */
   end(response: JsonObject): void {
     this.response = response
-    this.items = objectsIn(response['output']).map((value) => ({ value, done: true }))
+    const output = objectsIn(response['output'])
+    this.items = new Map(output.map((value, at) => [at, { value, done: true }]))
     this.ended = true
   }
 
