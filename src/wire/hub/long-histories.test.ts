@@ -1,4 +1,4 @@
-// Tests that long histories of calls and answers are read and written in a time that grows with their length alone.
+// Tests that long histories, and replies of many parts, are read and written in a time that grows with their length alone.
 
 import { expect, test } from 'bun:test'
 import { encodeConversation } from '../anthropic-messages/encode-turns.ts'
@@ -9,6 +9,8 @@ import { geminiHub } from '../gemini/hub.ts'
 import type { JsonObject } from '../ir.ts'
 import { chatHub } from '../openai-chat/hub.ts'
 import { responsesHub } from '../openai-responses/hub.ts'
+import { replay } from '../openai-responses/replay.ts'
+import { ResponseSoFar } from '../openai-responses/so-far.ts'
 
 /** Where the time grows with the square, these would take minutes. */
 const count = 40_000
@@ -63,6 +65,14 @@ test('opaque state of many calls, of Responses', () => {
     {},
   ).value
   expect(messages[0]?.parts[7]).toMatchObject({ id: 'c7', sealed: 'x' })
+})
+
+test('a stored response of many parts, replayed', () => {
+  const content = each(() => ({ type: 'output_text', text: 'a' }))
+  const response = { status: 'completed', output: [{ type: 'message', id: 'm', content }] }
+  const stored = new ResponseSoFar(response)
+  stored.end(response)
+  expect([...replay(stored, -1)].filter((frame) => frame?.includes('.delta"'))).toHaveLength(count)
 })
 
 test('one turn of many calls, its answers, many documents, and many messages, to the others', () => {

@@ -2,7 +2,7 @@
 // same during generation or later, in any process.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { objectsIn, stringOf } from '../json/value.ts'
+import { isObject, listOf, objectsIn, stringOf } from '../json/value.ts'
 import { frameOf } from './errors.ts'
 import { type ItemSoFar, isBroken, type ResponseSoFar } from './so-far.ts'
 
@@ -49,6 +49,8 @@ function terminalOf({ status }: JsonObject): string {
   return status === 'completed' ? 'response.completed' : 'response.incomplete'
 }
 
+type PartList = 'content' | 'summary'
+
 /** Gives access to one item, which may still grow. */
 class ItemTeller {
   readonly emit: Emit
@@ -76,8 +78,13 @@ class ItemTeller {
     return { item_id: this.value['id'], output_index: this.index }
   }
 
-  parts(name: 'content' | 'summary'): JsonObject[] {
-    return objectsIn(this.value[name])
+  count(name: PartList): number {
+    return listOf(this.value[name]).length
+  }
+
+  part(name: PartList, at: number): JsonObject | null {
+    const part = listOf(this.value[name])[at]
+    return isObject(part) ? part : null
   }
 }
 
@@ -125,11 +132,11 @@ function* callFrames(item: ItemTeller, type: string, name: 'arguments' | 'input'
   yield item.emit(`${type}.done`, { ...item.place, ...whole })
 }
 
-function* partFrames(item: ItemTeller, name: 'content' | 'summary'): Frames {
+function* partFrames(item: ItemTeller, name: PartList): Frames {
   for (let at = 0; ; at++) {
-    while (item.parts(name).length <= at && !item.done) yield null
-    const part = item.parts(name)[at]
-    if (part === undefined) return
+    while (item.count(name) <= at && !item.done) yield null
+    const part = item.part(name, at)
+    if (part === null) return
     if (name === 'summary') yield* summaryFrames(item, at)
     else yield* contentFrames(item, at, part)
   }
@@ -137,7 +144,7 @@ function* partFrames(item: ItemTeller, name: 'content' | 'summary'): Frames {
 
 function* summaryFrames(item: ItemTeller, at: number): Frames {
   const place = { ...item.place, summary_index: at }
-  const said = () => textIn(item.parts('summary')[at], 'text')
+  const said = () => textIn(item.part('summary', at), 'text')
   const part = { type: 'summary_text', text: '' }
   yield item.emit('response.reasoning_summary_part.added', { ...place, part })
   const type = 'response.reasoning_summary_text'
@@ -155,7 +162,7 @@ function* contentFrames(item: ItemTeller, at: number, begun: JsonObject): Frames
   const plain = begun['type'] === 'output_text'
   if (!streamedParts.has(begun['type'])) return yield* otherPart(item, place, at)
   const type = plain ? 'response.output_text' : `response.${begun['type']}`
-  const part = () => item.parts('content')[at] ?? begun
+  const part = () => item.part('content', at) ?? begun
   const empty = { ...begun, [name]: '', ...(plain && { annotations: [], logprobs: [] }) }
   yield item.emit('response.content_part.added', { ...place, part: empty })
   const logprobs = plain && { logprobs: [] }
@@ -183,7 +190,7 @@ const streamedParts: ReadonlySet<JsonValue | undefined> = new Set([
 
 function* otherPart(item: ItemTeller, place: JsonObject, at: number): Frames {
   while (!item.done) yield null
-  const part = item.parts('content')[at] ?? {}
+  const part = item.part('content', at) ?? {}
   yield item.emit('response.content_part.added', { ...place, part })
   yield item.emit('response.content_part.done', { ...place, part })
 }
@@ -193,11 +200,11 @@ interface Ending {
 }
 
 /** Whether a part is complete: for a summary, when the next one begins. */
-function endOfPart(item: ItemTeller, name: 'content' | 'summary', at: number): Ending {
+function endOfPart(item: ItemTeller, name: PartList, at: number): Ending {
   return {
     get done() {
       // Members beside the text may arrive until the item ends.
-      return item.done || (name === 'summary' && item.parts(name).length > at + 1)
+      return item.done || (name === 'summary' && item.count(name) > at + 1)
     },
   }
 }
@@ -225,7 +232,7 @@ function pieceEnd(text: string, at: number): number {
   return isPair ? end + 1 : end
 }
 
-function textIn(value: JsonObject | undefined, name: string): string {
+function textIn(value: JsonObject | null, name: string): string {
   const text = value?.[name]
   return stringOf(text)
 }
