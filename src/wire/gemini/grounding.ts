@@ -8,19 +8,29 @@ const encoder = new TextEncoder()
 
 /** Converts byte offsets to UTF-16 offsets: Google counts bytes of UTF-8 (API reference, `Segment`). */
 function offsets(text: string): (byte: number | null) => number | undefined {
-  const ascii = encoder.encode(text).length === text.length
+  const { length } = encoder.encode(text)
+  let known: Uint32Array | null = null
   return (byte) => {
     if (byte === null) return undefined
-    if (ascii) return Math.min(byte, text.length)
-    let bytes = 0
-    let at = 0
-    for (const letter of text) {
-      if (bytes >= byte) break
-      bytes += encoder.encode(letter).length
-      at += letter.length
-    }
-    return at
+    if (length === text.length) return Math.min(byte, length)
+    known ??= offsetsOf(text, length)
+    return known[Math.min(Math.max(Math.ceil(byte), 0), length)]
   }
+}
+
+/** The UTF-16 offset of each byte, which is behind the letter that the byte before is part of. */
+function offsetsOf(text: string, length: number): Uint32Array {
+  const found = new Uint32Array(length + 1)
+  let bytes = 0
+  let at = 0
+  for (const letter of text) {
+    const code = letter.codePointAt(0) ?? 0
+    const next = bytes + (code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4)
+    at += letter.length
+    found.fill(at, bytes + 1, next + 1)
+    bytes = next
+  }
+  return found
 }
 
 interface Source {

@@ -75,6 +75,24 @@ test('a stored response of many parts, replayed', () => {
   expect([...replay(stored, -1)].filter((frame) => frame?.includes('.delta"'))).toHaveLength(count)
 })
 
+test('many citations in a text of many bytes, from Google', () => {
+  const text = '😀é答a'.repeat(count / 4)
+  const segment = (at: number) => ({ startIndex: at, endIndex: at + 10 })
+  const candidate = {
+    content: { parts: [{ text }] },
+    finishReason: 'STOP',
+    groundingMetadata: {
+      groundingChunks: [{ web: { uri: 'https://a' } }],
+      groundingSupports: each((at) => ({ segment: segment(10 * at), groundingChunkIndices: [0] })),
+    },
+  }
+  const events = geminiHub.readWhole({ candidates: [candidate] }, {})
+  const cited = events.flatMap((event) => (event.type === 'citation' ? [event.citation] : []))
+  expect(cited).toHaveLength(count)
+  // Four letters are 5 UTF-16 units and 10 bytes.
+  expect(cited[3]).toEqual({ url: 'https://a', start: 15, end: 20 })
+})
+
 test('one turn of many calls, its answers, many documents, and many messages, to the others', () => {
   const calls = [
     user,
