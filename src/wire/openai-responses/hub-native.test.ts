@@ -1,6 +1,7 @@
 // Tests tools and items that only this format has: functions in every other format, and unchanged within this one.
 
 import { describe, expect, test } from 'bun:test'
+import { head } from '../../../test/responses.ts'
 import type { JsonObject } from '../ir.ts'
 import { responsesHub } from './hub.ts'
 import { ToolNames } from './tool-names.ts'
@@ -87,6 +88,30 @@ describe('to itself', () => {
       ...native.tools.slice(1),
     ])
   })
+})
+
+test('the call of a tool that a vendor knows as a function has neither its id nor that of the item after it', () => {
+  const { value: request } = responsesHub.decodeRequest(structuredClone(native))
+  const call = { id: 'fc_1', type: 'function_call', call_id: 'c1', name: 'apply_patch' }
+  const input = '{"type":"delete_file","path":"a"}'
+  const text = { type: 'output_text', text: 'done', annotations: [], logprobs: [] }
+  const message = {
+    id: 'msg_2',
+    type: 'message',
+    phase: 'final_answer',
+    content: [text],
+  }
+  const reply = (given: string) => ({
+    id: 'resp_v',
+    status: 'completed',
+    output: [{ ...call, arguments: given }, message],
+  })
+  const made = (given: string): JsonObject =>
+    responsesHub.writeWhole(responsesHub.readWhole(reply(given), {}), { ...head, request })
+  const own = { id: 'apc_1_0', type: 'apply_patch_call', call_id: 'c1' }
+  expect(made(input)['output']).toMatchObject([own, message])
+  // Arguments that do not fit the item.
+  expect(made('[]')['output']).toMatchObject([{ ...call, id: 'fc_1_0' }, message])
 })
 
 test('names in namespaces are the same for the same tools, and nobody else has them', () => {

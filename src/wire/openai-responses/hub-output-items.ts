@@ -55,10 +55,16 @@ export class OutputItems {
     return 'id' in this.nextItem
   }
 
-  create(fields: JsonObject): Item {
-    const index = this.done.length
-    const { id: given, ...own } = this.nextItem
+  /** The private members for the next item, which no other item gets then. */
+  private taken(): JsonObject {
+    const item = this.nextItem
     this.nextItem = {}
+    return item
+  }
+
+  create(fields: JsonObject, members = this.taken()): Item {
+    const index = this.done.length
+    const { id: given, ...own } = members
     const prefix = prefixes.get(String(fields['type'])) ?? 'item'
     const named = text(given)
     // Official clients fail at an item without an id, and at a second one with the same.
@@ -94,7 +100,15 @@ export class OutputItems {
 
   /** Writes an item's start and end at once. */
   whole(begun: JsonObject, done: JsonObject): string {
-    const item = this.create(begun)
+    return this.ended(this.create(begun), done)
+  }
+
+  /** The same for an item of the gateway's own, while the vendor's next one may have begun. */
+  made(begun: JsonObject, done: JsonObject): string {
+    return this.ended(this.create(begun, {}), done)
+  }
+
+  private ended(item: Item, done: JsonObject): string {
     return this.added(item) + this.finished(item, done)
   }
 }

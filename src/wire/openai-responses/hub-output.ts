@@ -201,8 +201,11 @@ export class Output {
   private startCall(part: Part, head: ToolCallHead): string {
     const { id, custom } = head
     const origin = this.tools.get(head.name)
-    // Written once its arguments are complete.
-    if (origin?.known !== undefined) return ''
+    // Written once its arguments are complete, as an item of another type, which the vendor's id does not fit.
+    if (origin?.known !== undefined) {
+      this.items.takeNext({})
+      return ''
+    }
     const called = { status: 'in_progress', call_id: id, name: head.name, ...origin?.names }
     part.item = this.items.create(
       custom
@@ -234,13 +237,13 @@ export class Output {
     const input = known === undefined ? null : inputIn(text)
     if (known === undefined || input === null) {
       const called = { type: 'function_call', call_id: id, name }
-      return this.items.whole(
+      return this.items.made(
         { ...called, status: 'in_progress', arguments: '' },
         { status, arguments: text },
       )
     }
     const fields = { type: known.call, call_id: id, ...known.item(input) }
-    return this.items.whole({ ...fields, status: 'in_progress' }, { status })
+    return this.items.made({ ...fields, status: 'in_progress' }, { status })
   }
 
   private image(mediaType: string, data: string): string {
@@ -276,7 +279,7 @@ export class Output {
   }
 
   private opaqueItem(content: string): string {
-    return this.items.whole({ type: 'reasoning', summary: [] }, { encrypted_content: content })
+    return this.items.made({ type: 'reasoning', summary: [] }, { encrypted_content: content })
   }
 }
 
