@@ -427,6 +427,27 @@ test('probabilities of tokens go either way', () => {
   expect(geminiHub.writeWhole(readBody(body), head)).toEqual(body)
 })
 
+test.each<[string, JsonObject]>([
+  ['a call', { functionCall: { id: 'c', name: 'f', args: {} } }],
+  ['a picture', { inlineData: { mimeType: 'image/png', data: 'AA==' } }],
+])('probabilities and citations of a text before %s are the text’s', (_, behind) => {
+  const chosenCandidates = [{ token: 'a', logProbability: -0.1 }]
+  const body = reply([{ text: 'a' }, behind], 'STOP', {
+    groundingMetadata: { groundingChunks: [{ web: { uri: 'https://a/' } }] },
+    logprobsResult: { chosenCandidates, topCandidates: [{ candidates: [] }] },
+  })
+  for (const events of [readBody(body), readFrames([body])]) {
+    expect(breaches([...events])).toEqual([])
+    expect(comesTo(events).choices[0]?.parts[0]).toMatchObject({
+      text: 'a',
+      logprobs: [{ token: 'a', logprob: -0.1 }],
+      citations: [{ url: 'https://a/' }],
+    })
+  }
+  const { candidates } = geminiHub.writeWhole(readBody(body), head)
+  expect(candidates).toMatchObject(body['candidates'] as JsonObject[])
+})
+
 test('what is redacted comes back as that, and a thought without words as a thought', () => {
   const events: ChatEvent[] = [
     { type: 'response-start', id: 'r', model: 'm', createdAt: 1 },

@@ -17,6 +17,12 @@ interface OpenText {
   sealed: string
 }
 
+/** A text that ended in this frame, and where among its events. */
+interface ClosedText {
+  readonly text: OpenText
+  readonly at: number
+}
+
 interface OpenCall {
   readonly part: number
   readonly pieces: PartialArguments
@@ -39,6 +45,8 @@ export class CandidateReader {
   private parts = 0
   private calls = 0
   private text: OpenText | null = null
+  /** The last text that ended in the frame being read. */
+  private closed: ClosedText | null = null
   private call: OpenCall | null = null
   private readonly replyId: string
 
@@ -59,6 +67,7 @@ export class CandidateReader {
   take(raw: JsonObject, whole: boolean, out: ChatEvent[]): void {
     const candidate = membersOf(raw)
     const content = objectOf(candidate['content'])
+    this.closed = null
     for (const part of objectsIn(content['parts'])) this.part(membersOf(part), out)
     this.about(candidate, out)
     const given = stringOf(candidate['finishReason'])
@@ -73,20 +82,25 @@ export class CandidateReader {
     }
   }
 
-  /** Emits what accompanies the text: probabilities and citations. */
+  /** Emits what accompanies the text, probabilities and citations, before its end. */
   private about(candidate: JsonObject, out: ChatEvent[]): void {
-    const { text, index: choice } = this
-    if (text?.type !== 'text') return
+    const { text: open, closed, index: choice } = this
+    const text = open?.type === 'text' ? open : closed?.text
+    if (text === undefined) return
     const { part } = text
+    // A call or a picture may stand behind the text, and this still is about the text.
+    const behind = text === closed?.text ? out.splice(closed.at) : []
     const probabilities = candidate['logprobsResult']
     if (isObject(probabilities)) {
       const tokens = readLogprobs(probabilities)
       if (tokens.length > 0) out.push({ type: 'logprobs', choice, part, tokens })
     }
-    if (candidate['groundingMetadata'] == null && candidate['citationMetadata'] == null) return
-    for (const citation of readCitations(candidate, text.text)) {
-      out.push({ type: 'citation', choice, part, citation })
+    if (candidate['groundingMetadata'] != null || candidate['citationMetadata'] != null) {
+      for (const citation of readCitations(candidate, text.text)) {
+        out.push({ type: 'citation', choice, part, citation })
+      }
     }
+    for (const event of behind) out.push(event)
   }
 
   private part(part: JsonObject, out: ChatEvent[]): void {
@@ -144,7 +158,8 @@ export class CandidateReader {
 
   private closeText(out: ChatEvent[]): void {
     if (this.text === null) return
-    const { part, sealed } = this.text
+    const { part, sealed, type } = this.text
+    if (type === 'text') this.closed = { text: this.text, at: out.length }
     out.push({ type: 'part-end', choice: this.index, part, ...opaqueOf(sealed) })
     this.text = null
   }
