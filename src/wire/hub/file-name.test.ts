@@ -3,6 +3,8 @@
 import { expect, test } from 'bun:test'
 import { vendorHub } from '../../../test/support/dialects.ts'
 import type { ChatRequest } from '../ir.ts'
+import { chatHub } from '../openai-chat/hub.ts'
+import { responsesHub } from '../openai-responses/hub.ts'
 
 const pdf = 'data:application/pdf;base64,JVBERi0='
 
@@ -26,6 +28,29 @@ test.each([
   expect(vendorHub('openai-responses').encodeRequest(request, 'm').value).toMatchObject({
     input: [{ content: [{ type: 'input_file', ...sent }] }],
   })
+})
+
+test.each([
+  ['a.txt', 'text/plain'],
+  ['Notes.v2.MD', 'text/markdown'],
+  ['a.pdf', 'application/pdf'],
+  ['a.unknown', 'application/pdf'],
+  ['txt', 'application/pdf'],
+  [undefined, 'application/pdf'],
+])('bare base64 of a file named %p is %p', (filename, mediaType) => {
+  const file = { file_data: 'aGk=', ...(filename !== undefined && { filename }) }
+  const ofChat = chatHub.decodeRequest({
+    model: 'm',
+    messages: [{ role: 'user', content: [{ type: 'file', file }] }],
+  })
+  const ofResponses = responsesHub.decodeRequest({
+    model: 'm',
+    input: [{ role: 'user', content: [{ type: 'input_file', ...file }] }],
+  })
+  for (const { value } of [ofChat, ofResponses])
+    expect(value.messages[0]?.parts).toMatchObject([
+      { type: 'file', url: `data:${mediaType};base64,aGk=` },
+    ])
 })
 
 test('a file of an unknown type keeps its name', () => {

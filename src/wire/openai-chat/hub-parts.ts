@@ -1,7 +1,7 @@
 // Decodes parts of messages and tool calls into the hub and encodes them from it.
 
 import { invalidRequest } from '../../errors.ts'
-import { fileName } from '../hub/file-name.ts'
+import { bareFileUrl, fileName } from '../hub/file-name.ts'
 import { fileText } from '../hub/file-text.ts'
 import type {
   FilePart,
@@ -76,14 +76,15 @@ function detailOf(part: ImagePart, own: JsonObject, place: string, dropped: stri
   return detail === 'original' ? { detail: 'high' } : {}
 }
 
-/** `file_data` is a data URL; bare base64 counts as a PDF, the one file type every vendor reads. */
+/** `file_data` is a data URL, or bare base64. */
 function decodeFile(fields: JsonObject): RequestPart | null {
   const { file } = fields
   if (!isObject(file)) return null
   const { file_data: data, file_id: id, filename, ...more } = present(file)
   if (typeof data !== 'string' && typeof id !== 'string') return null
   const text = stringOf(data)
-  const url = text === '' || /^(data|https?):/i.test(text) ? text : dataPrefix + text
+  const url =
+    text === '' || /^(data|https?):/i.test(text) ? text : bareFileUrl(text, stringOf(filename))
   return {
     type: 'file',
     url,
@@ -92,8 +93,6 @@ function decodeFile(fields: JsonObject): RequestPart | null {
     ...leftOver(fields, 'file', url === text ? more : { ...more, file_data: text }),
   }
 }
-
-const dataPrefix = 'data:application/pdf;base64,'
 
 function decodeAudio(fields: JsonObject): RequestPart | null {
   const audio = fields['input_audio']

@@ -1,7 +1,7 @@
 // Decodes parts of input items into the hub and encodes them from it.
 
 import { invalidRequest } from '../../errors.ts'
-import { fileName } from '../hub/file-name.ts'
+import { bareFileUrl, fileName } from '../hub/file-name.ts'
 import type { FilePart, JsonObject, JsonValue, RequestPart } from '../ir.ts'
 import { isObject, stringOf } from '../json/value.ts'
 import { storedFile } from '../openai/stored-file.ts'
@@ -72,8 +72,7 @@ function decodeFile(fields: JsonObject): RequestPart {
   const bare = text !== '' && !text.startsWith('data:')
   return {
     type: 'file',
-    // Bare base64 counts as a PDF, the one file type every vendor reads.
-    url: bare ? `data:application/pdf;base64,${text}` : text || stringOf(address),
+    url: bare ? bareFileUrl(text, stringOf(filename)) : text || stringOf(address),
     ...(typeof id === 'string' && { vendorFile: id }),
     ...(typeof filename === 'string' && { name: filename }),
     ...withExtra(rest),
