@@ -20,9 +20,11 @@ const OUTPUT = 3
 const CALL_ID = 4
 const ID = 5
 const ENCRYPTED = 6
-const part = new Fields('type')
+const part = new Fields('type', 'text')
+const TEXT = 1
 
 const roles = ['user', 'assistant', 'system', 'developer'] as const
+const textTypes = ['input_text', 'output_text', 'text'] as const
 /** Types of parts, and of tool items, that hold more than text. */
 const attached = ['input_file', 'input_audio'] as const
 const attachedItems = ['computer_call_output', 'image_generation_call'] as const
@@ -51,6 +53,11 @@ function checkParts(bytes: Uint8Array, at: number, place: string): number {
     const type = part.value(bytes, TYPE)
     if (!isString(bytes, type)) {
       const param = `${place}[${index}].type`
+      throw invalidRequest(`${param} must be a string`, param)
+    }
+    const isSaid = isString(bytes, part.value(bytes, TEXT))
+    if (!isSaid && textTypes.some((word) => isWord(bytes, type, word))) {
+      const param = `${place}[${index}].text`
       throw invalidRequest(`${param} must be a string`, param)
     }
     const isImage = isWord(bytes, type, 'input_image')

@@ -39,6 +39,19 @@ describe('refused by name', () => {
     [{ ...base, input: [{ role: 'user', content: 1 }] }, 'input[0].content'],
     [{ ...base, input: [{ role: 'user', content: ['x'] }] }, 'input[0].content[0]'],
     [{ ...base, input: [{ role: 'user', content: [{}] }] }, 'input[0].content[0].type'],
+    ...[{ type: 'input_text', text: 1 }, { type: 'output_text' }, { type: 'text', text: null }].map(
+      (part): [object, string] => [
+        { ...base, input: [{ role: 'user', content: [part] }] },
+        'input[0].content[0].text',
+      ],
+    ),
+    [
+      {
+        ...base,
+        input: [{ type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text' }] }],
+      },
+      'input[0].output[0].text',
+    ],
     [{ ...base, input: [{ type: 'function_call_output', output: '' }] }, 'input[0].call_id'],
     [{ ...base, input: [{ type: 'function_call_output', call_id: 'c' }] }, 'input[0].output'],
     [{ ...base, stream: 'yes' }, 'stream'],
