@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { fileText } from '../hub/file-text.ts'
-import { noText, type Placed, turnsOf } from '../hub/turns.ts'
+import { noText, type Placed, turnsOf, withTurnsJoined } from '../hub/turns.ts'
 import type { ImagePart, JsonObject, Message, RequestPart, Role, ToolCallPart } from '../ir.ts'
 
 function imageOf({ url, detail }: ImagePart, place: string): JsonObject {
@@ -100,27 +100,6 @@ function assistantOf(placed: Placed, thinks: boolean, dropped: string[]): JsonOb
   ]
 }
 
-/** Joins consecutive assistant messages into one turn, because its calls must be answered directly after it. */
-function withTurnsJoined(messages: readonly Placed[]): Placed[] {
-  const found: Placed[] = []
-  /** Of the last message, where others were joined to it. */
-  let joined: RequestPart[] | null = null
-  for (const placed of messages) {
-    const last = found.at(-1)
-    if (last?.message.role === 'assistant' && placed.message.role === 'assistant') {
-      const parts: RequestPart[] = joined ?? [...last.message.parts]
-      for (const part of placed.message.parts) parts.push(part)
-      if (joined === null)
-        found[found.length - 1] = { index: last.index, message: { ...last.message, parts } }
-      joined = parts
-    } else {
-      found.push(placed)
-      joined = null
-    }
-  }
-  return found
-}
-
 /**
  * Images with which a tool answered follow the answers as user content, because Cohere's tools answer with text.
  * `thinks`: the model accepts its earlier reasoning. Throws GatewayError for a part that cannot be expressed.
@@ -145,6 +124,7 @@ export function encodeMessages(
     if (content.length > 0) out.push({ role: 'user', content: shortest(content) })
     shown = []
   }
+  // The calls of a turn must be answered directly after it.
   for (const placed of withTurnsJoined(rest)) {
     if (placed.message.role === 'tool') {
       const content = contentOf(placed, dropped)

@@ -1,6 +1,6 @@
-// Splits messages for formats that accept system text only separately, at the beginning.
+// Arranges messages for formats with rules on turns: system text at the beginning, or one message for each turn.
 
-import type { Message } from '../ir.ts'
+import type { Message, RequestPart } from '../ir.ts'
 
 /** The text of a user turn where the format demands one and the client said nothing. */
 export const noText = '.'
@@ -35,4 +35,31 @@ export function turnsOf(messages: readonly Message[], dropped: string[]): Turns 
     }
   }
   return { system, rest }
+}
+
+/** Joins consecutive messages of the assistant to the first of them, where `joins` says so of that one. */
+export function withTurnsJoined(
+  messages: readonly Placed[],
+  joins: (first: Message) => boolean = () => true,
+): Placed[] {
+  const found: Placed[] = []
+  /** Of the last message: whether others join it, and its parts where one did. */
+  let isOpen = false
+  let parts: RequestPart[] | null = null
+  for (const placed of messages) {
+    const { message } = placed
+    const last = found.at(-1)
+    if (last === undefined || !isOpen || message.role !== 'assistant') {
+      found.push(placed)
+      isOpen = message.role === 'assistant' && joins(message)
+      parts = null
+      continue
+    }
+    if (parts === null) {
+      parts = [...last.message.parts]
+      found[found.length - 1] = { index: last.index, message: { ...last.message, parts } }
+    }
+    for (const part of message.parts) parts.push(part)
+  }
+  return found
 }

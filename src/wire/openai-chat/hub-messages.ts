@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { OpenCalls } from '../hub/open-calls.ts'
+import { withTurnsJoined } from '../hub/turns.ts'
 import type {
   JsonObject,
   JsonValue,
@@ -104,33 +105,9 @@ function sealedText(content: JsonValue | undefined, sealed: string | undefined):
     : [...parts, { type: 'text', text: '', sealed }]
 }
 
-/** A message with its index in the client's request, which error texts and `dropped` name. */
-interface Placed {
-  readonly index: number
-  readonly message: Message
-}
-
-/** The same while more may be joined to it; `parts` are its own then. */
-interface Joining extends Placed {
-  readonly hasCalls: boolean
-  readonly parts: RequestPart[] | null
-}
-
-/** Joins assistant messages after a turn with calls: in this format the answers must follow the calls directly. */
-function withCallsJoined(messages: readonly Message[]): Placed[] {
-  const found: Joining[] = []
-  for (const [index, message] of messages.entries()) {
-    const last = found.at(-1)
-    if (last?.hasCalls !== true || message.role !== 'assistant') {
-      const hasCalls = message.parts.some(({ type }) => type === 'tool-call')
-      found.push({ index, message, hasCalls, parts: null })
-      continue
-    }
-    const parts = last.parts ?? [...last.message.parts]
-    for (const part of message.parts) parts.push(part)
-    found[found.length - 1] = { ...last, message: { ...last.message, parts }, parts }
-  }
-  return found
+/** In this format the answers must follow the calls directly, so that what the model said after them joins these. */
+function hasCalls({ parts }: Message): boolean {
+  return parts.some(({ type }) => type === 'tool-call')
 }
 
 /**
@@ -140,7 +117,8 @@ function withCallsJoined(messages: readonly Message[]): Placed[] {
 export function encodeMessages(messages: readonly Message[], dropped: string[]): JsonObject[] {
   const out: JsonObject[] = []
   let shown: JsonObject[] = []
-  for (const { index, message } of withCallsJoined(messages)) {
+  const placed = messages.map((message, index) => ({ index, message }))
+  for (const { index, message } of withTurnsJoined(placed, hasCalls)) {
     if (message.role === 'tool') {
       const encoded = encodeAnswer(message, index, dropped)
       out.push(encoded.answer)
