@@ -187,6 +187,16 @@ describe('usage', () => {
     expect([await child.exited, err]).toEqual([0, ''])
   })
 
+  test('a verdict holds whoever reads it', async () => {
+    mkdirSync(cli.data, { recursive: true })
+    const file = join(cli.data, 'partly.yaml')
+    const channel = { id: 'a', vendor: 'openai', key: { env: 'NOT_SET' }, models: ['m'] }
+    writeFileSync(file, JSON.stringify({ channels: [channel] }))
+    const command = '"$0" config check "$1" --json | true; exit "${PIPESTATUS[0]}"'
+    const child = Bun.spawn(['bash', '-c', command, cli.program, file], { stderr: 'pipe' })
+    expect(await child.exited).toBe(1)
+  })
+
   test('a reader of an exported file that leaves early is one', async () => {
     await fill(12_000)
     const command =

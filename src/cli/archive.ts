@@ -4,7 +4,7 @@ import { checkArchive, listArchive } from '../admin/archive-check.ts'
 import { archiveFiles } from '../blobs/archive-files.ts'
 import { formatUnits } from '../money.ts'
 import type { Command, Context } from './command.ts'
-import { print, printJson, say, table } from './output.ts'
+import { print, printJson, say, table, whoeverReads } from './output.ts'
 import { loadFor, storeSettings, withStore } from './settings.ts'
 
 export const archiveList: Command = {
@@ -40,7 +40,7 @@ export const archiveVerify: Command = {
   async run(context) {
     const files = await filesFor(context)
     const checked = await withStore(context, ({ store }) => checkArchive(store, files))
-    if (context.json) await printJson(checked)
+    if (context.json) await whoeverReads(printJson(checked))
     else {
       const cells = checked.days.map((each) => [
         each.day,
@@ -49,7 +49,7 @@ export const archiveVerify: Command = {
         formatUnits(BigInt(each.chargeNano)),
         each.problems.join('; ') || null,
       ])
-      await print(table(['DAY', 'FILES', 'REQUESTS', 'COST', 'PROBLEM'], cells))
+      await whoeverReads(print(table(['DAY', 'FILES', 'REQUESTS', 'COST', 'PROBLEM'], cells)))
       say(`${checked.files} files, ${checked.requests} requests.`)
     }
     return checked.ok ? 0 : 1

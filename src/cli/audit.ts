@@ -3,7 +3,7 @@
 import { type Audit, auditLedger } from '../admin/audit.ts'
 import { formatUnits } from '../money.ts'
 import type { Command } from './command.ts'
-import { print, printJson, table } from './output.ts'
+import { print, printJson, table, whoeverReads } from './output.ts'
 import { withStore } from './settings.ts'
 
 export const audit: Command = {
@@ -13,8 +13,7 @@ export const audit: Command = {
   options: {},
   async run(context) {
     const found = await withStore(context, auditLedger)
-    if (context.json) await printJson(found)
-    else await print(reportText(found))
+    await whoeverReads(context.json ? printJson(found) : print(reportText(found)))
     return found.ok ? 0 : 1
   },
 }

@@ -3,7 +3,7 @@
 import { ConfigError, type Problem } from '../config/problems.ts'
 import type { PriceConflict } from '../meter/file-prices.ts'
 import type { Command, Context } from './command.ts'
-import { print, printJson, say } from './output.ts'
+import { print, printJson, say, whoeverReads } from './output.ts'
 import { conflictText } from './price-apply.ts'
 import { loadFor, storedIn } from './settings.ts'
 
@@ -22,12 +22,12 @@ export const configCheck: Command = {
         import('../admin/check-configuration.ts'),
       ])
       const { problems, prices } = checkConfiguration(withChannels(config, context.env), stored)
-      await printResult(context, config.file, problems, prices)
+      await whoeverReads(printResult(context, config.file, problems, prices))
       return problems.length === 0 ? undefined : 1
     } catch (error) {
       if (!(error instanceof ConfigError) || !context.json) throw error
       const file = word ?? context.flags.text('config') ?? null
-      await printJson({ valid: false, file, problems: error.problems })
+      await whoeverReads(printJson({ valid: false, file, problems: error.problems }))
       return 1
     }
   },

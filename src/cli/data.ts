@@ -7,7 +7,7 @@ import { storedSecretsPurpose } from '../admin/with-stored.ts'
 import { encryptionKey } from '../identity/encryption-key.ts'
 import { createSecretBox } from '../identity/secret-box.ts'
 import { type Command, type Context, UsageError } from './command.ts'
-import { print, printJson, say } from './output.ts'
+import { print, printJson, say, whoeverReads } from './output.ts'
 import { requireData, storeSettings } from './settings.ts'
 
 export const dataCopy: Command = {
@@ -47,8 +47,8 @@ export const dataCopy: Command = {
       },
       await readInput('copyData', { to, begun }),
     )
-    if (json) await printJson(made)
-    else await print(reportText(made, Boolean(env.ENCRYPTION_KEY), dataDir))
+    const text = () => reportText(made, Boolean(env.ENCRYPTION_KEY), dataDir)
+    await whoeverReads(json ? printJson(made) : print(text()))
     return made.ok ? 0 : 1
   },
 }

@@ -20,6 +20,15 @@ export function printJson(value: unknown): Promise<void> {
   return print(`${JSON.stringify(value, null, 2)}\n`)
 }
 
+/** For a command whose exit code is a verdict: it holds whether or not the output is read to its end. */
+export async function whoeverReads(printed: Promise<void>): Promise<void> {
+  try {
+    await printed
+  } catch (error) {
+    if (!(error instanceof ReaderGone)) throw error
+  }
+}
+
 /** Messages for people on standard error, never part of the result. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`)
