@@ -34,7 +34,7 @@ export const countResponse: Operation<{ readonly responses: ResponseRooms }> = {
       previousResponseId === null
         ? []
         : await historyOf(responses, principal.account, previousResponseId)
-    const { bytes, tokens } = estimateOf(withHistory(body, before))
+    const { bytes, tokens } = estimateOf(withHistory(body, before, responses.maxBodyBytes))
     const count = Math.max(1, countedTokens(bytes) + tokens)
     return { body: JSON.stringify({ object: 'response.input_tokens', input_tokens: count }) }
   },

@@ -1,10 +1,10 @@
 // Prepares a request to compact a conversation: puts the stored conversation before its input.
 
-import { Buffer } from 'node:buffer'
 import { parsedObject } from '../../relay/parsed.ts'
 import { keepingIn, replayed, withHistory } from '../../wire/openai-responses/kept.ts'
 import {
   type Asking,
+  bytesOf,
   checkKeeping,
   historyOf,
   ownInput,
@@ -27,7 +27,7 @@ export async function prepareCompaction(rooms: ResponseRooms, asking: Asking): P
     previousResponseId === null ? [] : await historyOf(rooms, account, previousResponseId)
   const own = await ownInput(rooms, asking, before)
   const body = { ...parsedObject(peek.body), input: own.map(replayed) }
-  const whole = withHistory(body, before.map(replayed))
-  const made = dialect.client.peek(Buffer.from(JSON.stringify(whole), 'utf8'))
+  const whole = withHistory(body, before.map(replayed), rooms.maxBodyBytes)
+  const made = dialect.client.peek(bytesOf(whole, rooms.maxBodyBytes))
   return { peek: made, rebuilt: true, ...unchanged }
 }

@@ -20,6 +20,7 @@ import {
   outputWithOrigin,
   referencedItems,
   replayed,
+  tooLarge,
   vendorEdits,
   withHistory,
   withReferences,
@@ -171,13 +172,13 @@ function itemsOf(found: FoundResponse): JsonObject[] {
   return [...(JSON.parse(input) as JsonObject[]), ...whole]
 }
 
-/** The request's own items, with references replaced by the stored items. */
+/** The request's own items, with references replaced by the stored items. Throws GatewayError. */
 export async function ownInput(
-  { keeper }: ResponseRooms,
+  { keeper, maxBodyBytes }: ResponseRooms,
   { account, peek }: Asking,
   before: readonly JsonObject[],
 ): Promise<JsonObject[]> {
-  const items = withReferences(inputItems(parsedObject(peek.body)), before)
+  const items = withReferences(inputItems(parsedObject(peek.body)), before, maxBodyBytes)
   const missing = referencedItems(items)
   if (missing.length === 0) return items
   await keeper.settled(account)
@@ -185,21 +186,30 @@ export async function ownInput(
   return withReferences(
     items,
     bodies.flatMap((body) => outputItems(JSON.parse(body) as JsonObject)),
+    maxBodyBytes,
   )
 }
 
+/** Throws GatewayError where it is longer than a request may be. */
+export function bytesOf(body: JsonObject, maxBodyBytes: number): Buffer {
+  const text = JSON.stringify(body)
+  if (text.length > maxBodyBytes) throw tooLarge(maxBodyBytes)
+  return Buffer.from(text, 'utf8')
+}
+
 function rebuiltPeek(
-  { dialect }: ResponseRooms,
+  { dialect, maxBodyBytes }: ResponseRooms,
   peek: Peek,
   before: readonly JsonObject[],
   own: readonly JsonObject[],
 ): Peek {
   const body = parsedObject(peek.body)
-  const items = withHistory({ ...body, input: own.map(replayed) }, before.map(replayed))
+  const asked = { ...body, input: own.map(replayed) }
+  const items = withHistory(asked, before.map(replayed), maxBodyBytes)
   const { previous_response_id: previous } = body
   const sent = previous === undefined ? items : { ...items, previous_response_id: previous }
   return {
-    ...dialect.client.peek(Buffer.from(JSON.stringify(sent), 'utf8')),
+    ...dialect.client.peek(bytesOf(sent, maxBodyBytes)),
     dropped: peek.dropped ?? [],
   }
 }

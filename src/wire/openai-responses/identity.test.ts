@@ -267,7 +267,7 @@ describe('for a room that keeps responses', () => {
         { role: 'user', content: 'and?' },
       ],
     }
-    expect(withHistory(body, history)).toEqual({
+    expect(withHistory(body, history, 1_000)).toEqual({
       model: 'm',
       input: [
         { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] },

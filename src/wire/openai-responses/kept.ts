@@ -1,5 +1,6 @@
 // Reads and edits Responses bodies for stored responses and conversations.
 
+import { GatewayError } from '../../errors.ts'
 import { type OpaqueOrigin, opaquePrefix, wrapOpaque } from '../hub/opaque-state.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { members, parseSpan, skipSpace } from '../json/scan.ts'
@@ -93,16 +94,34 @@ export function referencedItems(items: readonly JsonObject[]): string[] {
   )
 }
 
-/** The items, with references replaced where the item is known. */
+/**
+ * The items, with references replaced where the item is known. Throws GatewayError where what replaces them is longer
+ * than `maxBytes`: one item may be named any number of times.
+ */
 export function withReferences(
   items: readonly JsonObject[],
   known: readonly JsonObject[],
+  maxBytes: number,
 ): JsonObject[] {
   const byId = new Map<JsonValue | undefined, JsonObject>()
   for (const item of known) if (typeof item['id'] === 'string') byId.set(item['id'], item)
-  return items.map((item) =>
-    item['type'] === 'item_reference' ? (byId.get(item['id']) ?? item) : item,
-  )
+  const lengths = new Map<JsonObject, number>()
+  let total = 0
+  return items.map((item) => {
+    const found = item['type'] === 'item_reference' ? byId.get(item['id']) : undefined
+    if (found === undefined) return item
+    const length = lengths.get(found) ?? JSON.stringify(found).length
+    lengths.set(found, length)
+    total += length
+    if (total > maxBytes) throw tooLarge(maxBytes)
+    return found
+  })
+}
+
+/** The refusal of a request that is too large with the stored items that belong to it. */
+export function tooLarge(maxBytes: number): GatewayError {
+  const message = `The request is larger than ${maxBytes} bytes with the stored items that it continues or refers to.`
+  return new GatewayError('request_too_large', message, { param: 'input' })
 }
 
 /** Item types that vendors accept without their id; others are useless without it. */
@@ -134,10 +153,15 @@ export function replayed(item: JsonObject): JsonObject {
 
 /**
  * The request with the conversation's earlier items before its own and without references to stored state, so that a
- * vendor of any format can answer it. References to items in `history` are replaced; others stay.
+ * vendor of any format can answer it. References to items in `history` are replaced; others stay. Throws GatewayError
+ * as `withReferences`.
  */
-export function withHistory(body: JsonObject, history: readonly JsonObject[]): JsonObject {
-  const own = withReferences(inputItems(body), history)
+export function withHistory(
+  body: JsonObject,
+  history: readonly JsonObject[],
+  maxBytes: number,
+): JsonObject {
+  const own = withReferences(inputItems(body), history, maxBytes)
   const { previous_response_id: _, conversation: __, ...rest } = body
   return { ...rest, input: [...history, ...own] }
 }
