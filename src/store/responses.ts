@@ -60,8 +60,8 @@ export interface ResponseTable {
     nowMs: number,
     maxBytes: number,
   ): Promise<readonly FoundResponse[]>
-  /** Bodies of the responses that contain any of these output items. */
-  withItems(account: string, ids: readonly string[], nowMs: number): Promise<readonly string[]>
+  /** Bodies of the responses that contain any of these output items; only a few are in memory at a time. */
+  withItems(account: string, ids: readonly string[], nowMs: number): AsyncIterable<string>
   /** Whether the response no longer runs, or is gone. */
   ended(account: string, id: string): Promise<boolean>
   /** Deletes expired responses. */
@@ -83,6 +83,10 @@ const finish = `UPDATE response SET state = 'done', body = ?, size = size + ?
 const remove = 'DELETE FROM response WHERE account = ? AND id = ?'
 
 const longestChain = 10_000
+
+/** Ids that one statement looks up, and bodies that it reads; a body may have 1 MiB. */
+const idsAtOnce = 500
+const bodiesAtOnce = 16
 
 const prolong = `UPDATE response SET expires_at = ? WHERE account = ? AND expires_at < ? AND id IN (
   WITH RECURSIVE chain (id, previous_id, depth) AS (
@@ -139,15 +143,20 @@ export function responseTable(engine: Engine): ResponseTable {
       const values = [owner, cleanText(id), nowMs, owner, nowMs, maxBytes, owner]
       return (await engine.query<Kept>(selectChain, values)).map(found)
     },
-    async withItems(account, ids, nowMs) {
-      if (ids.length === 0) return []
-      const places = ids.map(() => '?').join(', ')
-      const sql = `SELECT body FROM response r WHERE r.account = ? AND r.expires_at > ? AND r.body IS NOT NULL
-        AND r.id IN (SELECT response_id FROM response_item WHERE account = ? AND id IN (${places}))`
+    async *withItems(account, ids, nowMs) {
       const owner = cleanText(account)
-      const values = [owner, nowMs, owner, ...ids.map(cleanText)]
-      const rows = await engine.query<{ readonly body: string }>(sql, values)
-      return rows.map(({ body }) => body)
+      const holding = new Set<string>()
+      for (const some of chunks(ids.map(cleanText), idsAtOnce)) {
+        const sql = `SELECT response_id AS id FROM response_item WHERE account = ? AND id IN (${places(some)})`
+        const rows = await engine.query<{ readonly id: string }>(sql, [owner, ...some])
+        for (const { id } of rows) holding.add(id)
+      }
+      for (const some of chunks([...holding], bodiesAtOnce)) {
+        const sql = `SELECT body FROM response WHERE account = ? AND expires_at > ? AND body IS NOT NULL
+          AND id IN (${places(some)})`
+        const rows = await engine.query<{ readonly body: string }>(sql, [owner, nowMs, ...some])
+        for (const { body } of rows) yield body
+      }
     },
     async ended(account, id) {
       const sql = `SELECT 1 FROM response WHERE account = ? AND id = ? AND state = 'running'`
@@ -159,6 +168,14 @@ export function responseTable(engine: Engine): ResponseTable {
       })
     },
   }
+}
+
+function places(values: readonly string[]): string {
+  return values.map(() => '?').join(', ')
+}
+
+function* chunks<T>(values: readonly T[], size: number): Generator<readonly T[]> {
+  for (let at = 0; at < values.length; at += size) yield values.slice(at, at + size)
 }
 
 async function applyOne(

@@ -60,3 +60,28 @@ test('an item that is named again and again counts each time, wherever it is put
   expect(await post('/v1/responses', { ...following, input: named(4) })).toMatchObject(tooLarge)
   expect(vendor.bodies.length).toBe(asked)
 })
+
+test('more stored items than can be looked up are refused', async () => {
+  const ids = Array.from({ length: 10_001 }, (_, at) => `msg_${at}`)
+  const refused = await post('/v1/responses', { input: references(ids) })
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { error: { param: 'input', message: expect.stringContaining('10000') as unknown } },
+  })
+  expect(vendor.bodies).toEqual([])
+})
+
+test('no more of the stored responses is read than a request may have', async () => {
+  const instructions = 'a'.repeat(150_000)
+  const ids: string[] = []
+  for (let at = 0; at < 8; at++) {
+    const { body } = await post('/v1/responses', { instructions, input: `Hello ${at}` })
+    ids.push(...(body['output'] as JsonObject[]).map(({ id }) => String(id)))
+  }
+  const asked = (some: readonly string[]) => ({
+    input: [...references(some), { role: 'user', content: 'More' }],
+  })
+  expect((await post('/v1/responses', asked(ids.slice(0, 6)))).status).toBe(200)
+  expect(JSON.stringify(vendor.bodies.at(-1))).toContain('Chat 6.')
+  expect(await post('/v1/responses', asked(ids))).toMatchObject(tooLarge)
+})

@@ -86,11 +86,21 @@ function keepingTests(start: Start): void {
   test('a response is found by its output items until it is gone', async () => {
     const { responses } = (await start()).store
     await responses.apply(kept(row('resp_1'), row('resp_2')), null)
-    const bodies = () => responses.withItems('ann', ['msg_resp_2', 'msg_none'], nowMs)
+    const bodies = () => Array.fromAsync(responses.withItems('ann', ['msg_resp_2', 'no'], nowMs))
     expect(await bodies()).toEqual([row('resp_2').body ?? ''])
-    expect(await responses.withItems('bob', ['msg_resp_2'], nowMs)).toEqual([])
+    expect(await Array.fromAsync(responses.withItems('bob', ['msg_resp_2'], nowMs))).toEqual([])
     await responses.apply([{ kind: 'remove', account: 'ann', id: 'resp_2' }], null)
     expect(await bodies()).toEqual([])
+  })
+
+  test('the responses of thousands of items are found, each once', async () => {
+    const { responses } = (await start()).store
+    const itemsOf = (at: number) => Array.from({ length: 40 }, (_, of) => `msg_${at}_${of}`)
+    const rows = Array.from({ length: 50 }, (_, at) => row(`resp_${at}`, { items: itemsOf(at) }))
+    await responses.apply(kept(...rows), null)
+    const ids = rows.flatMap(({ items }) => items)
+    const bodies = await Array.fromAsync(responses.withItems('ann', ids, nowMs))
+    expect(bodies.sort()).toEqual(rows.map(({ body }) => body ?? '').sort())
   })
 }
 

@@ -72,6 +72,8 @@ export interface Queued {
 }
 
 const dayMs = 86_400_000
+/** Different items that the input of one request may refer to, without those of the conversation it continues. */
+const mostReferences = 10_000
 
 /**
  * Reads the request's settings on storing, and puts the stored conversation before its own input. Throws GatewayError;
@@ -179,15 +181,21 @@ export async function ownInput(
   before: readonly JsonObject[],
 ): Promise<JsonObject[]> {
   const items = withReferences(inputItems(parsedObject(peek.body)), before, maxBodyBytes)
-  const missing = referencedItems(items)
-  if (missing.length === 0) return items
+  const missing = new Set(referencedItems(items))
+  if (missing.size === 0) return items
+  if (missing.size > mostReferences) {
+    throw invalidRequest(`input refers to more than ${mostReferences} stored items`, 'input')
+  }
   await keeper.settled(account)
-  const bodies = await keeper.table.withItems(account, [...new Set(missing)], Date.now())
-  return withReferences(
-    items,
-    bodies.flatMap((body) => outputItems(JSON.parse(body) as JsonObject)),
-    maxBodyBytes,
-  )
+  const known: JsonObject[] = []
+  let readBytes = 0
+  for await (const body of keeper.table.withItems(account, [...missing], Date.now())) {
+    readBytes += body.length
+    if (readBytes > maxBodyBytes) throw tooLarge(maxBodyBytes)
+    const output = outputItems(JSON.parse(body) as JsonObject)
+    known.push(...output.filter(({ id }) => typeof id === 'string' && missing.has(id)))
+  }
+  return withReferences(items, known, maxBodyBytes)
 }
 
 /** Throws GatewayError where it is longer than a request may be. */
