@@ -89,7 +89,7 @@ export async function buildState(options: StateOptions) {
     metrics: createMetrics({ version, runtime: `bun ${process.versions.bun}`, sources }),
     keyring,
     ledger,
-    ...keptBeside(store, ledger, log),
+    ...keptBeside(options, ledger),
     prices,
     history,
     estimates: createOutputEstimates(),
@@ -158,8 +158,8 @@ function watchedLoad() {
 }
 
 /** What requests leave behind besides their charges: kept responses and key uses. */
-function keptBeside(store: Store, ledger: LedgerNode, log: Log) {
-  return { kept: keptResponses(store, ledger, log), keyUses: keyUsesOf(ledger, log) }
+function keptBeside(options: StateOptions, ledger: LedgerNode) {
+  return { kept: keptResponses(options, ledger), keyUses: keyUsesOf(ledger, options.log) }
 }
 
 /** Among several processes, each shares mistaken requests with the others through the store. */
@@ -186,11 +186,12 @@ function keyUsesOf({ changes }: LedgerNode, log: Log): KeyUses {
   })
 }
 
-function keptResponses(store: Store, ledger: LedgerNode, log: Log) {
+function keptResponses({ config, store, log, worker }: StateOptions, ledger: LedgerNode) {
   const onLost = (error: unknown) =>
     log.error({ err: error }, 'a response could not be kept: whoever asks for it will not find it')
   const keeper = new ResponseKeeper({
     table: store.responses,
+    isShared: worker !== null || config.databaseUrl !== null,
     apply: (changes) => ledger.changes.changeResponses(changes),
     onLost,
   })

@@ -112,3 +112,20 @@ test('what ends is read, followed and gone on from at any process', async () => 
     expect(await bodyOf('POST', '', more)).toMatchObject({ status: 'completed' })
   }
 }, 30_000)
+
+test('a request sent at once finds what another process has just answered', async () => {
+  const asked = { model: 'responds', input: 'Hello' }
+  for (let round = 0; round < count; round++) {
+    const { id, output } = await bodyOf('POST', '', asked)
+    const next = await bodyOf('POST', '', { ...asked, previous_response_id: String(id) })
+    expect(next).toMatchObject({ status: 'completed', previous_response_id: id as string })
+    expect(await bodyOf('GET', `/${next['id']}`)).toMatchObject({ id: next['id'] as string })
+    const named = (output as JsonObject[]).map((item) => ({
+      type: 'item_reference',
+      id: String(item['id']),
+    }))
+    const referring = await bodyOf('POST', '', { ...asked, input: named })
+    expect(referring['status']).toBe('completed')
+    expect((await ask('DELETE', `/${referring['id']}`)).status).toBe(200)
+  }
+}, 30_000)

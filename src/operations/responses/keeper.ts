@@ -1,6 +1,7 @@
 // Stores responses after the requests they belong to, and makes readers wait for those still being stored.
 
 import { Buffer } from 'node:buffer'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FoundResponse, ResponseChange, ResponseTable } from '../../store/responses.ts'
 
 /** Of a response that is larger than this with its input, only its existence is stored. */
@@ -8,6 +9,8 @@ export const maxKeptBytes = 1_048_576
 
 interface KeeperRooms {
   readonly table: ResponseTable
+  /** Other processes store responses too. */
+  readonly isShared: boolean
   /** Writes by the one thread that writes. */
   apply(changes: readonly ResponseChange[]): Promise<readonly number[]>
   /** Logs that a response could not be stored. */
@@ -24,6 +27,8 @@ interface Waiting {
 const mostAtOnce = 64
 /** The most bytes that may wait for a slow store. */
 const maxWaitingBytes = 67_108_864
+/** Pauses before reading again what another process may be about to store: it has just sent the reply. */
+const rereadMs = [5, 15, 40, 80, 160]
 
 export class ResponseKeeper {
   readonly table: ResponseTable
@@ -70,13 +75,24 @@ export class ResponseKeeper {
   }
 
   /** Null where that account has no such response. */
-  async find(account: string, id: string): Promise<FoundResponse | null> {
+  find(account: string, id: string): Promise<FoundResponse | null> {
+    return this.read(account, () => this.table.find(account, id, Date.now()))
+  }
+
+  /** Reads what was stored for requests that have ended; `once` resolves to null where it is not there yet. */
+  async read<T>(account: string, once: () => Promise<T | null>): Promise<T | null> {
     await this.settled(account)
-    return this.table.find(account, id, Date.now())
+    let found = await once()
+    for (const pauseMs of this.rooms.isShared ? rereadMs : []) {
+      if (found !== null) break
+      await delay(pauseMs)
+      found = await once()
+    }
+    return found
   }
 
   /** Resolves when everything this process has promised to store for the account so far is stored. */
-  async settled(account: string): Promise<void> {
+  private async settled(account: string): Promise<void> {
     const pending = this.pending.get(account)
     if (pending !== undefined) await Promise.all(pending)
   }

@@ -83,9 +83,8 @@ export async function removeResponse(
 ): Promise<Reply> {
   const { account } = principal
   const id = responseIdIn(url)
-  await keeper.settled(account)
-  const removed = await keeper.change({ kind: 'remove', account, id })
-  if (removed === 0) throw unknown(id)
+  const isKept = (await keeper.find(account, id)) !== null
+  if (!isKept || (await keeper.change({ kind: 'remove', account, id })) === 0) throw unknown(id)
   background.stop(account, id)
   return { body: JSON.stringify({ id, object: 'response', deleted: true }) }
 }

@@ -139,12 +139,13 @@ export async function historyOf(
   account: string,
   id: string,
 ): Promise<JsonObject[]> {
-  await keeper.settled(account)
   const nowMs = Date.now()
-  const chain = await keeper.table.chain(account, id, nowMs, maxBodyBytes)
-  const [oldest] = chain
-  if (oldest === undefined) throw notFound(`Previous response with id '${id}' not found.`)
-  const { previousId } = oldest
+  const chain = await keeper.read(account, async () => {
+    const found = await keeper.table.chain(account, id, nowMs, maxBodyBytes)
+    return found.length === 0 ? null : found
+  })
+  if (chain === null) throw notFound(`Previous response with id '${id}' not found.`)
+  const previousId = chain[0]?.previousId ?? null
   if (previousId !== null) {
     const older = await keeper.table.find(account, previousId, nowMs)
     if (older === null) {
@@ -186,15 +187,17 @@ export async function ownInput(
   if (missing.size > mostReferences) {
     throw invalidRequest(`input refers to more than ${mostReferences} stored items`, 'input')
   }
-  await keeper.settled(account)
   const known: JsonObject[] = []
   let readBytes = 0
-  for await (const body of keeper.table.withItems(account, [...missing], Date.now())) {
-    readBytes += body.length
-    if (readBytes > maxBodyBytes) throw tooLarge(maxBodyBytes)
-    const output = outputItems(JSON.parse(body) as JsonObject)
-    known.push(...output.filter(({ id }) => typeof id === 'string' && missing.has(id)))
-  }
+  await keeper.read(account, async () => {
+    for await (const body of keeper.table.withItems(account, [...missing], Date.now())) {
+      readBytes += body.length
+      if (readBytes > maxBodyBytes) throw tooLarge(maxBodyBytes)
+      const output = outputItems(JSON.parse(body) as JsonObject)
+      known.push(...output.filter(({ id }) => typeof id === 'string' && missing.delete(id)))
+    }
+    return missing.size === 0 ? known : null
+  })
   return withReferences(items, known, maxBodyBytes)
 }
 
