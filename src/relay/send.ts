@@ -1,5 +1,6 @@
 // Prepares one attempt (the bytes for the vendor and where they go) and sends it.
 
+import { Buffer } from 'node:buffer'
 import type { TimeoutSettings } from '../config/types.ts'
 import { type Candidate, laneOf } from '../router/route.ts'
 import type { Destination } from '../upstream/connect.ts'
@@ -68,8 +69,12 @@ export function prepare(
     dropped: request.peek.dropped ?? nothing,
     path: null,
   }
-  // Opaque state of other channels must be left out: such a request is encoded anew.
-  const alike = candidate.identity && request.rebuilt !== true && !foreign
+  // Opaque state of other channels, and what others left unsigned, must be left out: such a request is encoded anew.
+  const alike =
+    candidate.identity &&
+    request.rebuilt !== true &&
+    !foreign &&
+    !hasRefused(request.peek, candidate, channel)
   const peek = alike ? openedFor(request, channel) : null
   const to = vendor.local ?? destinationOf(plan)
   const own = operation?.encode?.(plan, peek) ?? null
@@ -122,6 +127,13 @@ function destinationOf({ request, candidate, channel }: AttemptPlan): Destinatio
 /** Some vendors that speak the client's format do not support all of its tools. */
 function mayOfferForeign({ dialect }: RelayRequest, { vendor }: Channel): boolean {
   return dialect.vendor?.toolMarks !== undefined && vendor.quirks.everyTool !== true
+}
+
+function hasRefused({ body }: Peek, { model }: Candidate, { vendor }: Channel): boolean {
+  const texts = vendor.quirks.refusedTexts?.(model) ?? nothing
+  if (texts.length === 0) return false
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  return texts.some((text) => bytes.includes(text))
 }
 
 /** The client's request with this channel's opaque state opened; null where it holds another channel's. */

@@ -7,6 +7,16 @@ import type { Vendor } from './vendor.ts'
 /** The API version that the gateway's own requests are written for ("Versioning"); a client's header replaces it. */
 const version = '2023-06-01'
 
+/**
+ * What the gateway writes where another vendor's reasoning has no signature, and its citation no index. Anthropic
+ * answers 400 to both ("Invalid `signature` in `thinking` block"); other servers of its format made them themselves.
+ */
+const unsigned = ['signature', 'encrypted_index'].flatMap((name) => [
+  `"${name}":""`,
+  `"${name}": ""`,
+])
+const noTexts: readonly string[] = []
+
 export const anthropic: Vendor = {
   id: 'anthropic',
   ownedBy: 'anthropic',
@@ -18,6 +28,7 @@ export const anthropic: Vendor = {
     usageOnStream: 'always',
     parameters: makersParameters,
     everyTool: true,
+    refusedTexts: (model) => (/claude/i.test(model) ? unsigned : noTexts),
   },
   address: ({ dialect, counts }, { baseUrl }) =>
     `${baseUrl}${openaiPath(dialect)}${counts === true ? '/count_tokens' : ''}`,

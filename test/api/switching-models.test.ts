@@ -264,6 +264,52 @@ describe('one message, every Claude', () => {
   })
 })
 
+test("reasoning and citations that another vendor's model left unsigned are not sent to Claude", async () => {
+  const model = 'claude-sonnet-4-5'
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model,
+    stop_reason: 'end_turn',
+  }
+  const usage = { input_tokens: 7, output_tokens: 5 }
+  upstream.on(model, [json(200, { ...message, content: [{ type: 'text', text: 'No' }], usage })])
+  const thought = { type: 'thinking', thinking: 'Four.', signature: '' }
+  const text = { type: 'text', text: '4' }
+  const at = { type: 'web_search_result_location', url: 'https://a.example', title: 'A' }
+  const cited = { ...text, citations: [{ ...at, cited_text: '', encrypted_index: '' }] }
+  const ask = { role: 'user', content: '2+2?' }
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'sum', input: {} }
+  const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: '4' }
+  const reply = await gateway.post('/v1/messages', {
+    model,
+    max_tokens: 5_000,
+    thinking: { type: 'enabled', budget_tokens: 2_048 },
+    tools: [{ name: 'sum', input_schema: { type: 'object', properties: {} } }],
+    messages: [
+      ask,
+      { role: 'assistant', content: [thought, cited] },
+      ask,
+      { role: 'assistant', content: [thought, call] },
+      { role: 'user', content: [result] },
+    ],
+  })
+  expect(reply.status).toBe(200)
+  const sent = bodyOf(upstream.requests.at(-1) as Received)
+  expect(sent).toMatchObject({
+    messages: [
+      { role: 'user' },
+      { role: 'assistant', content: [text] },
+      { role: 'user' },
+      { role: 'assistant', content: [call] },
+      { role: 'user', content: [result] },
+    ],
+  })
+  expect(JSON.stringify(sent)).not.toMatch(/"thinking"|"citations"/)
+  expect(namesIn(reply)).toContain('thinking')
+})
+
 describe('one response, every model', () => {
   const response = {
     id: 'resp_1',
