@@ -284,7 +284,7 @@ export const channel = section({
       z.string().regex(/^[A-Za-z][\w-]*$/, 'expected a name of letters, digits, _ and -'),
       secretText(),
     ),
-    'Further settings that the vendor needs, as text, such as apiVersion for azure-openai.',
+    'Further settings that the vendor has, as text, such as apiVersion for azure-openai or imageBuckets for bedrock.',
   ),
 })
 

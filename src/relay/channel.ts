@@ -17,6 +17,8 @@ export interface Channel {
   /** Stands for the channel in state that clients keep, so that its name stays private. */
   readonly tag: string
   readonly vendor: Vendor
+  /** Of its vendor; absent: none. */
+  readonly options?: ChannelConfig['options']
   readonly timeouts: Partial<TimeoutSettings>
   /** Whether its vendor is sent the client's traceparent and tracestate. */
   readonly passesTrace?: boolean
@@ -75,6 +77,7 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
     id: config.id,
     tag: createHash('sha256').update(config.id).digest('hex').slice(0, 8),
     vendor,
+    options: config.options,
     baseUrl: settings.baseUrl,
     timeouts: config.timeouts,
     passesTrace: config.passTrace === true,

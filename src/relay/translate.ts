@@ -120,6 +120,7 @@ function encodedNow(
   const written = target.encodeRequest(
     vendor.quirks.refusesThoughts ? withoutThoughts(fitted.request) : fitted.request,
     model,
+    channel.options,
   )
   let body = written.value
   if (decoded.stream && vendor.quirks.usageOnStream === 'ask' && !usageAlways)

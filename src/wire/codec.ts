@@ -81,9 +81,13 @@ export interface ClientHub {
 export interface VendorHub {
   /**
    * Throws GatewayError where leaving out what this format cannot express would change the meaning of the request;
-   * all else that it cannot express is named in `dropped`.
+   * all else that it cannot express is named in `dropped`. `options`: the channel's, absent: none.
    */
-  encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject>
+  encodeRequest(
+    request: ChatRequest,
+    model: string,
+    options?: Readonly<Record<string, string>>,
+  ): Decoded<JsonObject>
   /** Whether the vendor cannot fetch this part itself and must get its bytes (a `data:` URL). Absent: it always can. */
   needsBytes?(part: ImagePart | FilePart): boolean
   /** Whether this format's vendors also run this tool of another format's: it is then encoded. Absent: never. */

@@ -4300,7 +4300,7 @@ export interface components {
                 /** @description Statuses of the vendor (400 to 599) after which no other channel is tried. */
                 readonly remove?: readonly number[] | null;
             } | null;
-            /** @description Further settings that the vendor needs, as text, such as apiVersion for azure-openai. */
+            /** @description Further settings that the vendor has, as text, such as apiVersion for azure-openai or imageBuckets for bedrock. */
             readonly options?: {
                 readonly [key: string]: string;
             } | null;
@@ -4416,7 +4416,7 @@ export interface components {
                 /** @description Statuses of the vendor (400 to 599) after which no other channel is tried. */
                 readonly remove?: readonly number[] | null;
             } | null;
-            /** @description Further settings that the vendor needs, as text, such as apiVersion for azure-openai. */
+            /** @description Further settings that the vendor has, as text, such as apiVersion for azure-openai or imageBuckets for bedrock. */
             readonly options?: {
                 readonly [key: string]: string;
             } | null;

@@ -9,6 +9,8 @@ import type { Family } from './families.ts'
 /** State shared by all parts of one request while it is encoded. */
 export interface Writing {
   readonly family: Family
+  /** S3 buckets whose pictures clients may name. */
+  readonly buckets: ReadonlySet<string>
   readonly dropped: string[]
   /** Names of documents so far, each with the last number that was put behind it. */
   readonly documents: Map<string, number>
@@ -55,8 +57,10 @@ function pictureFormat(mediaType: string, data: string, place: Place): string {
   return format
 }
 
-/** An image in S3, which the channel's AWS account must be able to read. */
-function s3Image(url: string, place: Place): JsonObject {
+/** An image in S3, which Bedrock reads with the channel's rights: only from buckets that the operator has opened. */
+function s3Image(url: string, place: Place, { buckets }: Writing): JsonObject {
+  const [, , bucket = ''] = url.split('/', 3)
+  if (!buckets.has(bucket)) throw cannot('images only as base64 data, none from this bucket', place)
   const ending = url.slice(url.lastIndexOf('.') + 1).toLowerCase()
   const format = pictureFormat(ending, '', place)
   return { image: { format, source: { s3Location: { uri: url } } } }
@@ -69,7 +73,7 @@ function imageBlock(
 ) {
   if (place.role === 'assistant') throw cannot('images only in user messages', place)
   if (detail !== undefined) writing.dropped.push(`${place.param}.image_url.detail`)
-  if (url.startsWith('s3://')) return s3Image(url, place)
+  if (url.startsWith('s3://')) return s3Image(url, place, writing)
   const found = readDataUrl(url, place.param)
   if (found === null) throw cannot('images only as base64 data', place)
   const format = pictureFormat(found.mediaType, found.data, place)

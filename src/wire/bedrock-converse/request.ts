@@ -146,12 +146,21 @@ function present(name: string, fields: JsonObject): JsonObject {
 /** The hub fields that this format can express, beside those every format can. */
 const supported = supportedFields('topK', 'reasoning', 'serviceTier', 'cache')
 
+function bucketsOf({ imageBuckets = '' }: Readonly<Record<string, string>>): ReadonlySet<string> {
+  return new Set(imageBuckets.split(/[\s,]+/).filter((name) => name !== ''))
+}
+
 /** Throws GatewayError naming the field that must not be left out. */
-export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
+export function encodeRequest(
+  request: ChatRequest,
+  model: string,
+  options: Readonly<Record<string, string>> = {},
+): Decoded<JsonObject> {
   refuseUnsupported(request, maxStops)
   const dropped = droppedFields(request, 'bedrock-converse', supported)
   const family = familyOf(model)
-  const writing: Writing = { family, dropped, documents: new Map() }
+  const buckets = bucketsOf(options)
+  const writing: Writing = { family, buckets, dropped, documents: new Map() }
   const { system, turns } = encodeConversation(request.messages, writing)
   const tools = encodeTools(request, calledTools(turns), writing)
   markPrompt(request, turns, writing)
