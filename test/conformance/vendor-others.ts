@@ -227,7 +227,7 @@ export function bedrockReply(said: Said, stream: boolean): Reply {
   }
 }
 
-function bedrockBlock(
+export function bedrockBlock(
   block: {
     readonly text?: string
     readonly reasoningContent?: { readonly reasoningText: { readonly text: string } }

@@ -19,13 +19,19 @@ interface Block {
 export class Blocks {
   /** Whether a tool of the client's own was called. */
   called = false
-  private readonly tell: (event: ChatEvent) => void
+  /** Whether the reply's tool was called. */
+  private answered = false
+  private readonly emit: (event: ChatEvent) => void
   private readonly blocks = new Map<number, Block>()
+  /** Events of text that is not part of the reply if the reply's tool is called; null: text is not held back. */
+  private readonly aside: ChatEvent[] | null
   private next = 0
   private calls = 0
 
-  constructor(tell: (event: ChatEvent) => void) {
-    this.tell = tell
+  /** `byTool`: the reply is the input of a tool, before which models such as Nova say what they think. */
+  constructor(emit: (event: ChatEvent) => void, byTool: boolean) {
+    this.emit = emit
+    this.aside = byTool ? [] : null
   }
 
   /** Handles a block's `start`; text and reasoning may have none, or an empty one. */
@@ -71,17 +77,28 @@ export class Blocks {
     if (block.kind === 'ignored') return
     const { part, sealed, input, said } = block
     // Official clients parse the arguments, and an empty text is not JSON.
-    if (input !== null && !said) this.piece(part, input || '{}')
-    this.tell({ type: 'part-end', choice: 0, part, ...(sealed !== '' && { sealed }) })
+    if (input !== null && !said) this.piece(block, input || '{}')
+    this.tell(block, { type: 'part-end', choice: 0, part, ...(sealed !== '' && { sealed }) })
   }
 
   /** Closes all open blocks: not every server sends the end of each. */
   end(): void {
     for (const index of this.blocks.keys()) this.stop(index)
+    this.flush()
   }
 
-  private piece(part: number, text: string): void {
-    if (text !== '') this.tell({ type: 'part-delta', choice: 0, part, text })
+  private tell(block: Block, event: ChatEvent): void {
+    if (this.aside !== null && block.kind === 'text' && block.input === null) this.aside.push(event)
+    else this.emit(event)
+  }
+
+  private flush(): void {
+    if (this.answered) return
+    for (const event of this.aside?.splice(0) ?? []) this.emit(event)
+  }
+
+  private piece(block: Block, text: string): void {
+    if (text !== '') this.tell(block, { type: 'part-delta', choice: 0, part: block.part, text })
   }
 
   private open(index: number, kind: Kind, head: PartHead, input: string | null = null): Block {
@@ -91,7 +108,7 @@ export class Blocks {
     const part = this.next++
     const block: Block = { kind, part, sealed: '', input, said: false, closed: false }
     this.blocks.set(index, block)
-    this.tell({ type: 'part-start', choice: 0, part, head })
+    this.tell(block, { type: 'part-start', choice: 0, part, head })
     return block
   }
 
@@ -126,12 +143,15 @@ export class Blocks {
     }
     const input = jsonTextOf(toolUse['input'])
     if (name === replyTool) {
+      this.answered = true
       this.open(index, 'text', { type: 'text' }, input)
       return
     }
     const id = stringOf(toolUse['toolUseId']) || `tooluse_${this.calls}`
     this.calls++
     this.called = true
+    this.closeTexts()
+    this.flush()
     this.open(index, 'call', { type: 'tool-call', id, name }, input)
   }
 
@@ -139,7 +159,7 @@ export class Blocks {
     const block = this.blocks.get(index)
     if (block === undefined || block.closed || text === '') return
     block.said = true
-    this.piece(block.part, text)
+    this.piece(block, text)
   }
 
   private say(index: number, kind: 'text' | 'image', text: string): void {
@@ -147,7 +167,7 @@ export class Blocks {
     const head: PartHead =
       kind === 'text' ? { type: 'text' } : { type: kind, mediaType: 'image/png' }
     const block = this.going(index, kind, head)
-    if (block !== null) this.piece(block.part, text)
+    if (block !== null) this.piece(block, text)
   }
 
   /** Reads `{text}`, `{signature}` or `{redactedContent}` (base64). */
@@ -160,7 +180,7 @@ export class Blocks {
       redacted === '' ? { type: 'reasoning' } : { type: 'reasoning', redacted: true }
     const block = this.going(index, 'reasoning', head)
     if (block === null) return
-    this.piece(block.part, text)
+    this.piece(block, text)
     block.sealed += signature + redacted
   }
 
@@ -177,6 +197,6 @@ export class Blocks {
     const block = this.blocks.get(index)
     if (url === '' || block?.kind !== 'text' || block.closed) return
     const citation = { url, ...(typeof title === 'string' && title !== '' && { title }) }
-    this.tell({ type: 'citation', choice: 0, part: block.part, citation })
+    this.tell(block, { type: 'citation', choice: 0, part: block.part, citation })
   }
 }

@@ -21,8 +21,8 @@ export const bedrockConverse = format('bedrock-converse', {
     hub: {
       encodeRequest,
       needsBytes: () => true,
-      reader: (quirks) => new ConverseReader(quirks),
-      readWhole: (body, quirks) => new ConverseReader(quirks).whole(body),
+      reader: (quirks, context) => new ConverseReader(quirks, context),
+      readWhole: (body, quirks, context) => new ConverseReader(quirks, context).whole(body),
     },
   },
 })

@@ -8,6 +8,11 @@ export interface Family {
   readonly caches: boolean
   /** Accepts `cachePoint` among tools, and one that lasts an hour. */
   readonly cachesTools: boolean
+  /**
+   * How it can be made to call a tool: one by name, any of those offered, or not at all. Others answer "This model
+   * doesn't support the toolConfig.toolChoice.tool field" (AWS, "ToolChoice"; for Mistral Large its .NET reference).
+   */
+  readonly forces: 'tool' | 'any' | null
   /** Set for Claude models only. */
   readonly traits: ModelTraits | null
 }
@@ -16,11 +21,19 @@ export interface Family {
 export function familyOf(model: string): Family {
   const id = model.toLowerCase()
   if (/anthropic|claude/.test(id)) {
-    return { name: 'claude', caches: true, cachesTools: true, traits: traitsOf(model) }
+    const traits = traitsOf(model)
+    const forces = traits.forcedTool ? 'tool' : null
+    return { name: 'claude', caches: true, cachesTools: true, forces, traits }
   }
   if (/amazon\.nova|nova-/.test(id)) {
-    return { name: 'nova', caches: true, cachesTools: false, traits: null }
+    return { name: 'nova', caches: true, cachesTools: false, forces: 'tool', traits: null }
   }
   const name = /openai\.|gpt-oss/.test(id) ? 'gpt' : 'other'
-  return { name, caches: false, cachesTools: false, traits: null }
+  return { name, caches: false, cachesTools: false, forces: forcesOf(id), traits: null }
+}
+
+/** An ARN may hide a Claude, so a forced call is sent there. */
+function forcesOf(id: string): Family['forces'] {
+  if (/mistral-large/.test(id)) return 'any'
+  return id.startsWith('arn:') && !id.includes(':foundation-model/') ? 'tool' : null
 }

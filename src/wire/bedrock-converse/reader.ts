@@ -1,6 +1,6 @@
 // Reads replies of Bedrock's Converse and ConverseStream into hub events.
 
-import type { Reader } from '../codec.ts'
+import type { Reader, ReplyContext } from '../codec.ts'
 import { report } from '../hub/counts.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
 import { isObject, listOf, objectOf, stringOf } from '../json/value.ts'
@@ -8,7 +8,9 @@ import { saidIn } from '../openai/fault.ts'
 import type { ReplyQuirks } from '../reply.ts'
 import { frameObject } from '../reply.ts'
 import { Blocks } from './blocks.ts'
+import { familyOf } from './families.ts'
 import { readException } from './fault.ts'
+import { answersByTool } from './tools.ts'
 import { readUsage } from './usage.ts'
 
 /** Source: "StopReason", Bedrock Runtime API reference. */
@@ -32,15 +34,17 @@ function stopTextIn(fields: JsonObject): string {
 export class ConverseReader implements Reader {
   private readonly quirks: ReplyQuirks
   private out: ChatEvent[] = []
-  private readonly blocks = new Blocks((event) => this.out.push(event))
+  private readonly blocks: Blocks
   private started = false
   private ended = false
   private broken = false
   /** Usage, which a stream reports last, was read after the finish. */
   done = false
 
-  constructor(quirks: ReplyQuirks) {
+  constructor(quirks: ReplyQuirks, context?: ReplyContext) {
     this.quirks = quirks
+    const byTool = context !== undefined && answersByTool(context.request, familyOf(context.model))
+    this.blocks = new Blocks((event) => this.out.push(event), byTool)
   }
 
   /** Reads `{"EVENT": payload}`, as AwsEventFrames writes it. */

@@ -103,6 +103,34 @@ describe('the form of the reply', () => {
     })
   })
 
+  const profile = 'arn:aws:bedrock:us-east-1:1:application-inference-profile/abc'
+  const byName = { type: 'function', function: { name: 'weather' } }
+
+  test.each([llama, 'openai.gpt-oss-120b-1:0', 'deepseek.r1-v1:0'])(
+    'left out for %s, which cannot be forced',
+    (model) => {
+      const left = encode({ response_format: format }, model)
+      expect(left.dropped).toEqual(['response_format'])
+      expect(left.body.toolConfig).toBeUndefined()
+      for (const tool_choice of ['required', byName])
+        expect(refusal({ tools: [weather], tool_choice }, model)).toBe('tool_choice')
+    },
+  )
+
+  test('one tool alone and any call where a model can be forced, but not to one by name', () => {
+    const mistral = 'mistral.mistral-large-2407-v1:0'
+    const tools = [{ type: 'function', function: { name: 'now' } }, weather]
+    const called = encoded({ tools, tool_choice: byName }, mistral)
+    expect(called.toolConfig).toEqual({ tools: [spec], toolChoice: { any: {} } })
+    const json = encoded({ response_format: format }, mistral)
+    expect(json.toolConfig).toMatchObject({ toolChoice: { any: {} } })
+  })
+
+  test('a model that an ARN hides is forced as asked', () => {
+    const body = encoded({ tools: [weather], tool_choice: byName }, profile)
+    expect(body.toolConfig).toMatchObject({ toolChoice: { tool: { name: 'weather' } } })
+  })
+
   test('named where a call must be made anyway', () => {
     const asked = { response_format: format, tools: [weather], tool_choice: 'required' }
     expect(encode(asked, nova).dropped).toEqual(['response_format'])

@@ -3,8 +3,10 @@
 import { invalidRequest } from '../../errors.ts'
 import { constrained, inputSchema, isExpressible } from '../anthropic-messages/schema.ts'
 import { withPlainRoot } from '../hub/object-schema.ts'
-import type { ChatRequest, JsonObject, Tool } from '../ir.ts'
+import type { ChatRequest, JsonObject, JsonValue, Tool } from '../ir.ts'
+import { objectOf } from '../json/value.ts'
 import { cachePoint, type Writing } from './content.ts'
+import type { Family } from './families.ts'
 
 interface EncodedTools {
   readonly toolConfig: JsonObject | null
@@ -27,26 +29,23 @@ function mustCall({ toolChoice: choice }: ChatRequest): boolean {
 }
 
 /** Whether Bedrock itself enforces the schema ("Structured outputs"). */
-function isNative({ responseFormat: format }: ChatRequest, { family }: Writing): boolean {
-  return (
-    format?.type === 'schema' && family.traits?.structured === true && isExpressible(format.schema)
-  )
+function isNative({ responseFormat: format }: ChatRequest, { traits }: Family): boolean {
+  return format?.type === 'schema' && traits?.structured === true && isExpressible(format.schema)
 }
 
 /** Whether the reply comes as a tool's input; if the client's own tools must be called there is no such text. */
-function answersByTool(request: ChatRequest, writing: Writing): boolean {
+export function answersByTool(request: ChatRequest, family: Family): boolean {
   const { responseFormat: format } = request
   if (format === undefined || format.type === 'text') return false
-  if (mustCall(request) || isNative(request, writing)) return false
-  return writing.family.traits?.forcedTool !== false
+  return !mustCall(request) && !isNative(request, family) && family.forces !== null
 }
 
 /** Writes `outputConfig`; names the format in `dropped` where it cannot be enforced. */
 export function outputConfigOf(request: ChatRequest, writing: Writing): JsonObject {
   const { responseFormat: format } = request
   if (format === undefined || format.type === 'text') return {}
-  if (format.type === 'json' || !isNative(request, writing)) {
-    if (!answersByTool(request, writing)) writing.dropped.push('response_format')
+  if (format.type === 'json' || !isNative(request, writing.family)) {
+    if (!answersByTool(request, writing.family)) writing.dropped.push('response_format')
     return {}
   }
   const { name, description, schema } = format
@@ -113,6 +112,10 @@ function converseChoice({ type, name }: Choice): JsonObject {
   return type === 'tool' ? { tool: { name } } : { [type]: {} }
 }
 
+function nameOf({ toolSpec }: JsonObject): JsonValue | undefined {
+  return objectOf(toolSpec)['name']
+}
+
 const steering = [{ text: 'Answer in words. Do not call any tool.' }]
 
 /**
@@ -138,25 +141,28 @@ export function encodeTools(
 ): EncodedTools {
   const { family, dropped } = writing
   const list = offered(request).flatMap((tool, index) => specOf(tool, index, writing))
-  const answers = answersByTool(request, writing)
+  const answers = answersByTool(request, family)
   const asked = choiceOf(request)
   if (!answers && (list.length === 0 || asked.type === 'none')) {
     return withheld(list, called, writing)
   }
   const choice = answers ? replyChoice(list.length, asked) : asked
   const forced = choice.type === 'any' || choice.type === 'tool'
-  if (forced && family.traits?.forcedTool === false) {
+  if (forced && family.forces === null) {
     const message = 'tool_choice: this model cannot be forced to call a tool'
     throw invalidRequest(message, 'tool_choice')
   }
-  const tools = answers ? [...list, replySpec(request)] : list
+  const all = answers ? [...list, replySpec(request)] : list
+  const byName = choice.type === 'tool' && family.forces === 'any'
+  const tools = byName ? all.filter((each) => nameOf(each) === choice.name) : all
   const single = request.parallelToolCalls === false
   if (single && family.name === 'claude') {
     const claudeChoice = { ...choice, disable_parallel_tool_use: true }
     return { ...none, toolConfig: { tools }, claudeChoice, forced }
   }
   if (single) dropped.push('parallel_tool_calls')
-  const toolChoice = choice.type === 'auto' ? {} : { toolChoice: converseChoice(choice) }
+  const toolChoice =
+    choice.type === 'auto' ? {} : { toolChoice: converseChoice(byName ? { type: 'any' } : choice) }
   return { ...none, toolConfig: { tools, ...toolChoice }, forced }
 }
 
