@@ -13,6 +13,8 @@ export interface Family {
    * doesn't support the toolConfig.toolChoice.tool field" (AWS, "ToolChoice"; for Mistral Large its .NET reference).
    */
   readonly forces: 'tool' | 'any' | null
+  /** Reasons by its own `reasoningConfig`: Nova 2 alone, earlier ones refuse it (AWS, "Extended thinking"). */
+  readonly configured: boolean
   /** Set for Claude models only. */
   readonly traits: ModelTraits | null
 }
@@ -23,13 +25,28 @@ export function familyOf(model: string): Family {
   if (/anthropic|claude/.test(id)) {
     const traits = traitsOf(model)
     const forces = traits.forcedTool ? 'tool' : null
-    return { name: 'claude', caches: true, cachesTools: true, forces, traits }
+    return { name: 'claude', caches: true, cachesTools: true, forces, configured: false, traits }
   }
   if (/amazon\.nova|nova-/.test(id)) {
-    return { name: 'nova', caches: true, cachesTools: false, forces: 'tool', traits: null }
+    const configured = /nova-2/.test(id)
+    return {
+      name: 'nova',
+      caches: true,
+      cachesTools: false,
+      forces: 'tool',
+      configured,
+      traits: null,
+    }
   }
   const name = /openai\.|gpt-oss/.test(id) ? 'gpt' : 'other'
-  return { name, caches: false, cachesTools: false, forces: forcesOf(id), traits: null }
+  return {
+    name,
+    caches: false,
+    cachesTools: false,
+    forces: forcesOf(id),
+    configured: false,
+    traits: null,
+  }
 }
 
 /** An ARN may hide a Claude, so a forced call is sent there. */

@@ -8,7 +8,7 @@ import {
   refuseUnsupported,
   supportedFields,
 } from '../hub/dropped-fields.ts'
-import type { ChatRequest, JsonObject, Reasoning } from '../ir.ts'
+import type { ChatRequest, JsonObject } from '../ir.ts'
 import { effortFor } from '../openai-chat/hub-options.ts'
 import { cachePoint, type Writing } from './content.ts'
 import { type Family, familyOf } from './families.ts'
@@ -53,11 +53,12 @@ function claudeThought(
 }
 
 /** Nova's `reasoningConfig` has three efforts; OpenAI's open models accept the effort itself. */
-function otherThought(reasoning: Reasoning | undefined, { family, dropped }: Writing): JsonObject {
+function otherThought(request: ChatRequest, { family, dropped }: Writing): JsonObject {
+  const { reasoning } = request
   const effort = reasoning === undefined ? null : effortFor(reasoning)
   if (effort === null) return {}
   if (family.name === 'gpt') return { reasoning_effort: effort }
-  if (family.name !== 'nova') {
+  if (!family.configured) {
     // A model that never thinks already satisfies `none`.
     if (effort !== 'none') dropped.push('reasoning_effort')
     return {}
@@ -65,7 +66,14 @@ function otherThought(reasoning: Reasoning | undefined, { family, dropped }: Wri
   if (effort === 'none') return { reasoningConfig: { type: 'disabled' } }
   const known =
     effort === 'low' || effort === 'minimal' ? 'low' : effort === 'medium' ? effort : 'high'
-  return { reasoningConfig: { type: 'enabled', maxReasoningEffort: known } }
+  const lowered = known === 'high' && isBounded(request)
+  if (lowered) dropped.push('reasoning_effort')
+  return { reasoningConfig: { type: 'enabled', maxReasoningEffort: lowered ? 'medium' : known } }
+}
+
+/** Has what Nova refuses beside the effort `high`: `maxTokens`, `temperature`, `topP` (AWS, "Extended thinking"). */
+function isBounded({ maxOutputTokens, temperature, topP, topK }: ChatRequest): boolean {
+  return [maxOutputTokens, temperature, topP, topK].some((each) => each !== undefined)
 }
 
 function topKOf(topK: number, { name }: Family, dropped: string[]): JsonObject {
@@ -175,7 +183,7 @@ export function encodeRequest(
   }
   const additional = {
     ...thought.fields,
-    ...(family.name === 'claude' ? {} : otherThought(request.reasoning, writing)),
+    ...(family.name === 'claude' ? {} : otherThought(request, writing)),
     ...sampling.fields,
     ...(tools.claudeChoice !== null && { tool_choice: tools.claudeChoice }),
   }
