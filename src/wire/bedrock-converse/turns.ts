@@ -90,6 +90,7 @@ export function encodeConversation(messages: readonly Message[], writing: Writin
     if (blocks.length > 0) turns.of(role).blocks.push(...blocks)
   }
   trimEnd(turns.list)
+  addTexts(turns.list)
   if (turns.list[0]?.role !== 'user') {
     // With nothing but a system prompt, the model is to answer that.
     const said = turns.list.length === 0 ? system.splice(0) : []
@@ -97,6 +98,14 @@ export function encodeConversation(messages: readonly Message[], writing: Writin
     turns.list.unshift({ role: 'user', results: [], blocks })
   }
   return { system, turns: turns.list }
+}
+
+/** A turn with a document must have a text ("ContentBlock", Bedrock Runtime API reference). */
+function addTexts(turns: readonly Turn[]): void {
+  for (const { blocks } of turns) {
+    const has = (member: string) => blocks.some((block) => block[member] !== undefined)
+    if (has('document') && !has('text')) blocks.push({ text: noText })
+  }
 }
 
 /** A last assistant turn, which the model continues, must not end in white space. */

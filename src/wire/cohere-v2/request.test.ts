@@ -312,6 +312,9 @@ describe('options', () => {
       type: 'json_object',
     })
     expect(encoded({ response_format: { type: 'text' } }).response_format).toBeUndefined()
+    const beside = encode({ response_format: format, tools: [weather] })
+    expect(beside.body.response_format).toBeUndefined()
+    expect(beside.dropped).toEqual(['response_format'])
   })
 
   test('thinking, by models that think', () => {

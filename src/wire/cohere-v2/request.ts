@@ -73,8 +73,14 @@ function samplingOf(request: ChatRequest, dropped: string[]): JsonObject {
   }
 }
 
-function formatOf({ responseFormat: format }: ChatRequest, dropped: string[]): JsonObject {
+/** Cohere takes no format beside tools ("Chat", `response_format`: "Limitation"). */
+function formatOf(request: ChatRequest, dropped: string[]): JsonObject {
+  const { responseFormat: format } = request
   if (format === undefined || format.type === 'text') return {}
+  if (offered(request).length > 0) {
+    dropped.push('response_format')
+    return {}
+  }
   const schema = format.type === 'schema' ? { json_schema: format.schema } : {}
   dropDescription(format, dropped)
   return { response_format: { type: 'json_object', ...schema } }
