@@ -1,7 +1,6 @@
 // Tests lease work against a ledger that answers when the test says: order, and the state after an unclear end.
 
 import { expect, test } from 'bun:test'
-import { maxNano } from '../money.ts'
 import type { Grant, NodeRef } from '../store/ledger.ts'
 import { LeaseWork } from './lease-work.ts'
 
@@ -25,7 +24,7 @@ function stage() {
   const calls: Call[] = []
   const failures: string[] = []
   const fenced: NodeRef[] = []
-  let settle: () => void = () => undefined
+  let settle: (done: boolean) => void = () => undefined
   let open: NodeRef | null = ref
   const call = <Result>(what: string, result: Result): Promise<Result> => {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
@@ -40,6 +39,11 @@ function stage() {
           requests.map(({ account }) => ({ ...granted, fenced: account === 'swept' })),
         ),
       giveBack: (_ref, account, amountNano) => call(`giveBack ${account} ${amountNano}`, undefined),
+      returnExcess: (_ref, kept) =>
+        call(
+          `keep ${[...kept].map(([account, nano]) => `${account} ${nano}`).join(', ')}`,
+          undefined,
+        ),
       recall: (account) => call(`recall ${account}`, undefined),
     },
     ref: () => open,
@@ -64,7 +68,7 @@ function stage() {
     fenced,
     next,
     turn,
-    settle: () => settle(),
+    settle: (done = true) => settle(done),
     close: () => {
       open = null
     },
@@ -119,62 +123,100 @@ test('at most 64 grants are asked together', async () => {
   expect(counts).toEqual([64, 6])
 })
 
-test('of grants that failed together, each account gives back all when it rests', async () => {
+/** What the serving thread would answer: it has this much of each account. */
+function counted(...accounts: (readonly [account: string, nano: bigint])[]) {
+  return new Map(accounts)
+}
+
+test('of grants that failed together, all that nobody counts on goes back in one call', async () => {
   const { work, next, turn, settle } = stage()
   const grants = Promise.allSettled(['ann', 'bob'].map((account) => work.grant(3, account, size)))
   ;(await next()).fail()
   expect((await grants).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-  for (const account of ['ann', 'bob']) {
-    const forgotten = work.forget(3, account)
-    await turn()
-    settle()
-    const all = await next()
-    expect(all.what).toBe(`giveBack ${account} ${maxNano}`)
-    all.answer()
-    await forgotten
-  }
+  expect(work.unclear()).toEqual(['ann', 'bob'])
+  const returned = work.returnExcess(3, counted(['ann', 0n], ['bob', 7n]))
+  await turn()
+  settle()
+  const back = await next()
+  expect(back.what).toBe('keep ann 0, bob 7')
+  back.answer()
+  await returned
+  expect(work.unclear()).toEqual([])
 })
 
-test('what failed is not tried again; the account gives back all when it rests, after its last requests', async () => {
+test('what failed is not tried again; the rest goes back when ended requests are settled', async () => {
   const { work, calls, failures, next, turn, settle } = stage()
   const back = work.giveBack(3, 'ann', 7n)
   ;(await next()).fail()
   await back
   await turn()
   expect({ calls, failures }).toEqual({ calls: [], failures: ['give back'] })
-  const forgotten = work.forget(3, 'ann')
+  const returned = work.returnExcess(3, counted(['ann', 3n]))
   await turn()
   expect(calls).toEqual([])
   settle()
-  const all = await next()
-  expect(all.what).toBe(`giveBack ann ${maxNano}`)
-  all.answer()
-  await forgotten
-  await work.forget(3, 'ann')
-  expect(calls).toEqual([])
-})
-
-test('a grant that failed rejects, and may have been done all the same', async () => {
-  const { work, next, turn, settle } = stage()
-  const grant = work.grant(3, 'bob', size)
-  grant.catch(() => undefined)
   ;(await next()).fail()
-  expect(grant).rejects.toThrow('away')
-  const forgotten = work.forget(3, 'bob')
+  await returned
+  expect(work.unclear()).toEqual(['ann'])
+  const again = work.returnExcess(3, counted(['ann', 2n]))
   await turn()
   settle()
-  const all = await next()
-  expect(all.what).toBe(`giveBack bob ${maxNano}`)
-  all.answer()
-  await forgotten
+  const rest = await next()
+  expect(rest.what).toBe('keep ann 2')
+  rest.answer()
+  await again
+  expect(work.unclear()).toEqual([])
 })
 
-test('an account whose every call was answered has nothing to give back at rest', async () => {
-  const { work, calls, next } = stage()
+test('a grant does not wait until ended requests are settled', async () => {
+  const { work, next, turn } = stage()
+  const back = work.giveBack(3, 'ann', 7n)
+  ;(await next()).fail()
+  await back
+  void work.returnExcess(3, counted(['ann', 0n]))
+  await turn()
+  const grant = work.grant(3, 'bob', size)
+  ;(await next()).answer()
+  expect(await grant).toEqual(granted)
+})
+
+test('a lease that is to change meanwhile is left for the next time', async () => {
+  const { work, calls, next, settle } = stage()
+  const failing = Promise.allSettled(
+    ['ann', 'bob', 'cyd'].map((account) => work.grant(3, account, size)),
+  )
+  ;(await next()).fail()
+  await failing
+  const returned = work.returnExcess(3, counted(['ann', 0n], ['bob', 0n], ['cyd', 0n]))
+  const grant = work.grant(3, 'ann', size)
+  const taken = work.take(3, 'bob', () => Promise.resolve('taken'))
+  ;(await next()).answer()
+  await Promise.all([grant, taken])
+  settle()
+  const back = await next()
+  expect(back.what).toBe('keep cyd 0')
+  back.answer()
+  await returned
+  expect(work.unclear()).toEqual(['ann', 'bob'])
+  expect(calls).toEqual([])
+})
+
+test('nothing goes back if the worker stops first, or for accounts whose every call was answered', async () => {
+  const { work, calls, next, turn, settle } = stage()
   const grant = work.grant(3, 'ann', size)
   ;(await next()).answer()
   await grant
-  await work.forget(3, 'ann')
+  expect(work.unclear()).toEqual([])
+  const clear = work.returnExcess(3, counted(['ann', 0n]))
+  settle()
+  await clear
+  const back = work.giveBack(3, 'ann', 7n)
+  ;(await next()).fail()
+  await back
+  const stopped = work.returnExcess(3, counted(['ann', 0n]))
+  settle(false)
+  await stopped
+  await turn()
   expect(calls).toEqual([])
 })
 
@@ -190,4 +232,17 @@ test('calls of an epoch that is over reach no ledger', async () => {
   expect(fenced).toEqual([ref])
   close()
   expect(await work.grant(3, 'ann', size)).toMatchObject({ fenced: true })
+})
+
+test('leases of an epoch that is over are not compared', async () => {
+  const { work, calls, next, close, settle } = stage()
+  const back = work.giveBack(3, 'ann', 7n)
+  ;(await next()).fail()
+  await back
+  close()
+  expect(work.unclear()).toEqual([])
+  const returned = work.returnExcess(3, counted(['ann', 0n]))
+  settle()
+  await returned
+  expect(calls).toEqual([])
 })

@@ -1,14 +1,14 @@
 // Carries out the serving thread's lease requests in order, and repairs leases after a request with an unknown outcome.
 
-import { maxNano, type Nano } from '../money.ts'
+import type { Nano } from '../money.ts'
 import type { AccountGrant, Grant, GrantSize, LeaseTable, NodeRef } from '../store/ledger.ts'
 
 interface LeaseWorkOptions {
-  readonly leases: Pick<LeaseTable, 'grantAll' | 'giveBack' | 'recall'>
+  readonly leases: Pick<LeaseTable, 'grantAll' | 'giveBack' | 'returnExcess' | 'recall'>
   /** The node as it is open now; null while it is not open. */
   readonly ref: () => NodeRef | null
-  /** Resolves when everything in the outbox at this moment is settled. */
-  readonly settled: () => Promise<void>
+  /** Resolves when everything in the outbox at this moment is settled; false: it never will be, as the worker stops. */
+  readonly settled: () => Promise<boolean>
   readonly onFenced: (ref: NodeRef) => void
   readonly onFailure: (what: string, error: unknown) => void
 }
@@ -22,11 +22,12 @@ interface Together {
 
 /** More would hold the wallets' locks for longer, and so the settling of their requests. */
 const mostTogether = 64
+const mostReturned = 500
 
 /**
  * Each call waits for those before it, because a grant must see the money given back before it. A failed call is not
  * repeated: it may have taken effect nevertheless, and a second time would be wrong. Money that stays leased though
- * nobody counts on it is given back when the account becomes idle (`forget`).
+ * nobody counts on it is given back later (`returnExcess`).
  */
 export class LeaseWork {
   readonly #options: LeaseWorkOptions
@@ -35,6 +36,8 @@ export class LeaseWork {
   #together: Together | null = null
   /** Accounts for whose lease the ledger and the serving thread may disagree, with the epoch of the lease. */
   readonly #unclear = new Map<string, number>()
+  /** Accounts whose lease was to change since the serving thread said what it counts on; null: nothing is compared. */
+  #changed: Set<string> | null = null
 
   constructor(options: LeaseWorkOptions) {
     this.#options = options
@@ -47,6 +50,7 @@ export class LeaseWork {
       last?.epoch === epoch && last.requests.size < mostTogether && !last.requests.has(account)
     const { requests, grants } = fits ? last : this.#begin(epoch)
     requests.set(account, { ...size, account })
+    this.#changed?.add(account)
     return (await grants).get(account) ?? grantOfNoEpoch
   }
 
@@ -72,6 +76,7 @@ export class LeaseWork {
   }
 
   giveBack(epoch: number, account: string, amountNano: Nano): Promise<void> {
+    this.#changed?.add(account)
     return this.#quietly('give back', async () => {
       const ref = this.#refOf(epoch)
       if (ref === null) return
@@ -87,20 +92,53 @@ export class LeaseWork {
     })
   }
 
-  /** The serving thread has nothing of the account held or free: what the lease still has is unused, and given back. */
-  forget(epoch: number, account: string): Promise<void> {
-    return this.#quietly('give back', async () => {
-      if (this.#unclear.get(account) !== epoch) return
-      // Requests that ended a moment ago are still to be paid from the lease.
-      await this.#options.settled()
-      const ref = this.#refOf(epoch)
-      if (ref !== null) await this.#options.leases.giveBack(ref, account, maxNano)
-      this.#unclear.delete(account)
-    })
+  /** Accounts of the open epoch whose leases are to be compared with what the serving thread counts on. */
+  unclear(): readonly string[] {
+    const epoch = this.#options.ref()?.epoch
+    for (const [account, of] of this.#unclear) if (of !== epoch) this.#unclear.delete(account)
+    return [...this.#unclear.keys()]
+  }
+
+  /**
+   * Gives back what unclear leases have beyond `counted`: what the serving thread has held and free of each, while no
+   * grant of the account is under way and every ended request is in the outbox. Running requests may go on meanwhile:
+   * those that end can only make the lease smaller. An account whose lease is to change meanwhile stays unclear.
+   */
+  async returnExcess(epoch: number, counted: ReadonlyMap<string, Nano>): Promise<void> {
+    if (this.#changed !== null) return
+    const changed = new Set<string>()
+    this.#changed = changed
+    try {
+      // Ended requests are still to be paid from the lease. Grants must not wait for this, so it is not in turn.
+      if (!(await this.#options.settled())) return
+      const all = [...counted]
+      for (let at = 0; at < all.length; at += mostReturned) {
+        const some = all.slice(at, at + mostReturned)
+        await this.#quietly('give back', () => this.#returnExcess(epoch, some, changed))
+      }
+    } finally {
+      this.#changed = null
+    }
+  }
+
+  async #returnExcess(
+    epoch: number,
+    counted: readonly (readonly [account: string, nano: Nano])[],
+    changed: ReadonlySet<string>,
+  ): Promise<void> {
+    const ref = this.#refOf(epoch)
+    if (ref === null) return
+    const due = counted.filter(
+      ([account]) => this.#unclear.get(account) === epoch && !changed.has(account),
+    )
+    if (due.length === 0) return
+    await this.#options.leases.returnExcess(ref, new Map(due))
+    for (const [account] of due) this.#unclear.delete(account)
   }
 
   /** Runs other work that takes money from the lease. Rejects if the ledger cannot be reached. */
   take<Result>(epoch: number, account: string, work: () => Promise<Result>): Promise<Result> {
+    this.#changed?.add(account)
     return this.#inTurn(() => {
       const ref = this.#refOf(epoch)
       return ref === null ? work() : this.#tried(ref, [account], work)

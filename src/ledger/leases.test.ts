@@ -3,6 +3,24 @@ import { describe, expect, test } from 'bun:test'
 import { admitted, leased, scene } from '../../test/ledger/scene.ts'
 import { maxNano } from '../money.ts'
 
+test('what is counted on is held and free money, unknown while a grant is under way', async () => {
+  const stage = scene()
+  await leased(stage, 100n)
+  const hold = admitted(stage.leases.hold('a', 'k', 30n))
+  stage.leases.close(hold, 20n)
+  expect(stage.leases.counted(['a', 'b'])).toEqual(
+    new Map([
+      ['a', 80n],
+      ['b', 0n],
+    ]),
+  )
+  const waiting = stage.leases.hold('a', 'k', 90n)
+  expect(stage.leases.counted(['a', 'b'])).toEqual(new Map([['b', 0n]]))
+  await stage.next().answer({ grantedNano: 50n, postedNano: 130n })
+  admitted(await waiting)
+  expect(stage.leases.counted(['a'])).toEqual(new Map([['a', 130n]]))
+})
+
 describe('a hold', () => {
   test('is covered until it is closed, or its epoch is over', async () => {
     const stage = scene()

@@ -55,6 +55,8 @@ interface LeaseUpkeep {
    * up to 10,000 accounts; the next call continues after them.
    */
   tick(nowMs: number): void
+  /** What each of these accounts has held and free here, without those for which a grant is under way. */
+  counted(accounts: readonly string[]): ReadonlyMap<string, Nano>
   /** What running requests hold, by account, without the accounts that hold nothing. */
   held(): ReadonlyMap<string, Nano>
   /** Grows whenever the result of `held` may have changed. */
@@ -245,6 +247,15 @@ class NodeLeases implements Leases {
     for (const lease of this.#leases.values())
       if (lease.heldNano > 0n) held.set(lease.account, lease.heldNano)
     return held
+  }
+
+  counted(accounts: readonly string[]): ReadonlyMap<string, Nano> {
+    const counted = new Map<string, Nano>()
+    for (const account of accounts) {
+      const { asks, answers, freeNano, heldNano } = this.#leases.get(account) ?? new Lease(account)
+      if (asks === answers) counted.set(account, freeNano + heldNano)
+    }
+    return counted
   }
 
   get freeNano(): Nano {

@@ -278,6 +278,14 @@ class Node implements LedgerNode {
         for (const account of message.accounts) this.#leases.recall(account)
         for (const keyId of message.keys) this.#holds.recall(keyId)
         break
+      case 'unclear':
+        this.#writer.flush()
+        // While the disk fails, ended requests wait in memory, and the worker cannot settle them first.
+        if (message.epoch === this.#gate.epoch && this.#state.numbered === this.#finished) {
+          const leasedNano = this.#leases.counted(message.accounts)
+          this.#link.tell({ kind: 'counted', epoch: message.epoch, leasedNano })
+        }
+        break
       case 'settled':
         this.#writer.noteSettled()
         break
@@ -383,7 +391,7 @@ function workerAuthority(link: WorkerLink, epoch: () => number): Authority {
     giveBack: (account, amountNano) =>
       link.tell({ kind: 'giveBack', epoch: epoch(), account, amountNano }),
     recall: (account) => link.tell({ kind: 'recall', epoch: epoch(), account }),
-    forget: (account) => link.tell({ kind: 'forget', epoch: epoch(), account }),
+    forget: (account) => link.tell({ kind: 'forget', account }),
   }
 }
 

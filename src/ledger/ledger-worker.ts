@@ -161,7 +161,9 @@ class LedgerWorker {
         break
       case 'forget':
         this.#leasesRest.forgotten(message.account)
-        this.#track(this.#leases.forget(message.epoch, message.account))
+        break
+      case 'counted':
+        this.#track(this.#leases.returnExcess(message.epoch, message.leasedNano))
         break
       case 'held':
         this.#held = message
@@ -305,17 +307,22 @@ class LedgerWorker {
     await this.#keeper.once('empty the outbox', async () => this.#drain.recycle())
   }
 
-  /** Waits for the settling loop to get that far. */
-  async #settledUntil(state: SharedState, until: number): Promise<void> {
+  /** Waits for the settling loop to get that far; false if this thread is to stop before. */
+  async #settledUntil(state: SharedState, until: number): Promise<boolean> {
     while (state.settled < until && !this.#stopping.signal.aborted) {
       await this.#pause(this.#parts.start.settings.settleMs)
     }
+    return state.settled >= until
   }
 
   async #everyRenewal(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       await this.#pause(this.#parts.start.settings.renewMs)
       await this.#keeper.renew()
+      const accounts = this.#leases.unclear()
+      const epoch = this.#keeper.ref?.epoch
+      if (epoch !== undefined && accounts.length > 0)
+        this.#report.tell({ kind: 'unclear', epoch, accounts })
       await this.#keeper.once('clean', () => this.#store.idempotency.clean(Date.now()))
       await this.#keeper.once('clean', () => this.#store.responses.clean(Date.now()))
       await this.#keeper.once('clean', () => this.#store.videos.clean(Date.now()))

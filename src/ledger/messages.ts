@@ -126,7 +126,13 @@ export type ToWorker =
     }
   | { readonly kind: 'recall'; readonly epoch: number; readonly account: string }
   /** Nothing of the account is held or free any more. */
-  | { readonly kind: 'forget'; readonly epoch: number; readonly account: string }
+  | { readonly kind: 'forget'; readonly account: string }
+  /** What this thread has held and free of unclear accounts; all requests that have ended are in the outbox. */
+  | {
+      readonly kind: 'counted'
+      readonly epoch: number
+      readonly leasedNano: ReadonlyMap<string, Nano>
+    }
   | { readonly kind: 'held'; readonly epoch: number; readonly held: ReadonlyMap<string, Nano> }
   /** The outbox has a record that a reply waits for, or has new records while the worker sleeps. */
   | { readonly kind: 'wake' }
@@ -140,6 +146,8 @@ export type FromWorker =
       readonly accounts: readonly string[]
       readonly keys: readonly string[]
     }
+  /** A change of these leases failed, and may have been made nevertheless: how much is counted on is to be sent. */
+  | { readonly kind: 'unclear'; readonly epoch: number; readonly accounts: readonly string[] }
   | { readonly kind: 'settled' }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answers[keyof Answers] }
   | { readonly kind: 'refusal'; readonly id: number; readonly reason: string }

@@ -231,6 +231,8 @@ export interface LeaseTable {
   grantAll(ref: NodeRef, requests: readonly AccountGrant[]): Promise<readonly Grant[]>
   /** Returns unneeded money to the wallet, at most what the lease has. */
   giveBack(ref: NodeRef, account: string, amountNano: Nano): Promise<void>
+  /** Returns to the wallets what this node's leases of these accounts have beyond the amounts, by one transaction. */
+  returnExcess(ref: NodeRef, keptNano: ReadonlyMap<string, Nano>): Promise<void>
   /** Asks the other nodes that lease this account to give back what they do not hold. */
   recall(account: string, by: NodeRef): Promise<void>
   /** Accounts that this node leases and another node needs; each recall is returned once. */

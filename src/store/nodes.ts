@@ -143,6 +143,10 @@ export function leaseTable(engine: Engine): LeaseTable {
         giveBack(session, cleanRef(ref), cleanText(account), amountNano),
       )
     },
+    async returnExcess(ref, keptNano) {
+      const cleaned = new Map([...keptNano].map(([account, nano]) => [cleanText(account), nano]))
+      await engine.transaction((session) => returnExcess(session, cleanRef(ref), cleaned))
+    },
     async recall(account, { node, epoch }) {
       await engine.transaction(async (session) => {
         await lockWallets(session, [cleanText(account)])
@@ -245,4 +249,26 @@ async function giveBack(
   const backNano = atMost(amountNano, lease.amountNano)
   await movePending(session, [[account, -backNano]])
   await writeLeases(session, [{ ...lease, amountNano: lease.amountNano - backNano }])
+}
+
+async function returnExcess(
+  session: Session,
+  ref: NodeRef,
+  keptNano: ReadonlyMap<string, Nano>,
+): Promise<void> {
+  if ([...keptNano.values()].some((nano) => nano < 0n))
+    throw new RowRefused('Less than nothing was to be kept')
+  await lockWallets(session, keptNano.keys())
+  const over = (await lockLeases(session, ref, keptNano.keys())).flatMap((lease) => {
+    const kept = keptNano.get(lease.account) ?? lease.amountNano
+    return lease.amountNano > kept ? [{ lease, kept }] : []
+  })
+  await movePending(
+    session,
+    over.map(({ lease, kept }) => [lease.account, kept - lease.amountNano]),
+  )
+  await writeLeases(
+    session,
+    over.map(({ lease, kept }) => ({ ...lease, amountNano: kept })),
+  )
 }

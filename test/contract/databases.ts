@@ -87,7 +87,7 @@ export function cutOf(schemaUrl: string): string {
     WHERE application_name = '${name}' AND pid <> pg_backend_pid()`
 }
 
-async function runSql(url: string, sql: string): Promise<void> {
+export async function runSql(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {

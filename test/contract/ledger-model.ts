@@ -137,6 +137,13 @@ const command = fc.oneof(
   step(1, 'give back', fc.tuple(ref, account, amount), ([by, name, amountNano], ledger, epochs) =>
     ledger.leases.giveBack(refOf(by, epochs), name, amountNano),
   ),
+  step(
+    1,
+    'return excess',
+    fc.tuple(ref, fc.dictionary(account, amount)),
+    ([by, kept], ledger, epochs) =>
+      ledger.leases.returnExcess(refOf(by, epochs), new Map(Object.entries(kept))),
+  ),
   step(1, 'recall', fc.tuple(ref, account), ([by, name], ledger, epochs) =>
     ledger.leases.recall(name, refOf(by, epochs)),
   ),

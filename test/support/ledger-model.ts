@@ -289,6 +289,13 @@ function leaseTable(book: LedgerBook): LeaseTable {
       if (lease !== null) book.shrink(ref, account, least(amountNano, lease.amount))
     },
 
+    async returnExcess(ref: NodeRef, keptNano: ReadonlyMap<string, bigint>): Promise<void> {
+      for (const [account, kept] of keptNano) {
+        const excess = (book.lease(ref, account)?.amount ?? 0n) - kept
+        if (excess > 0n) book.shrink(ref, account, excess)
+      }
+    },
+
     async recall(account: string, by: NodeRef): Promise<void> {
       for (const [node, { epoch, leases }] of book.nodes) {
         const lease = leases.get(account)
