@@ -70,13 +70,15 @@ export class Waiter {
 
 export class Lease {
   readonly account: string
+  /** The epoch of the node in which it was leased. */
+  readonly epoch: number
   freeNano: Nano = 0n
   heldNano: Nano = 0n
   /** Number of running requests, including those that hold 0. */
   holds = 0
   /** Extensions first, then new holds, each in order of arrival. */
   waiters: Waiter[] = []
-  /** The lease's epoch is over: its money belongs to the wallet again. */
+  /** The lease's epoch is over, or will be: nothing more is held, and the ledger decides what it still pays. */
   fenced = false
 
   /** Grants asked for and grants answered; at most one is under way. */
@@ -107,8 +109,9 @@ export class Lease {
   recalled = false
   sharedUntilMs = 0
 
-  constructor(account: string) {
+  constructor(account: string, epoch: number) {
     this.account = account
+    this.epoch = epoch
   }
 }
 

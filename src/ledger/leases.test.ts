@@ -164,8 +164,9 @@ describe('extending', () => {
 })
 
 describe('a fence', () => {
-  test('forgets leases, refuses who waits, and closes old holds without the lease', async () => {
+  test('forgets leases, refuses who waits, and closes old holds from the old lease alone', async () => {
     const stage = scene()
+    stage.leases.open(7)
     await leased(stage, 100n)
     const hold = admitted(stage.leases.hold('a', 'k', 60n))
     const waiting = stage.leases.hold('a', 'k', 60n)
@@ -177,9 +178,11 @@ describe('a fence', () => {
     expect(stage.leases.held().size).toBe(0)
     // The grant that was on its way belonged to the old epoch.
     await stage.next().answer({ grantedNano: 80n, postedNano: 200n })
-    stage.leases.open()
-    expect(stage.leases.close(hold, 60n)).toBe(0n)
+    stage.leases.open(8)
     expect(stage.leases.extend(hold, 1n)).toBe(false)
+    expect(stage.leases.openHolds).toBe(0)
+    expect([stage.leases.epochOf(hold), stage.leases.close(hold, 150n)]).toEqual([7, 100n])
+    expect([stage.leases.openHolds, stage.leases.close(hold, 150n)]).toEqual([0, 0n])
     expect(stage.leases.state('a')).toBeNull()
     expect(stage.givenBack).toEqual([])
   })

@@ -32,7 +32,8 @@ export interface Holds {
   extend(hold: Hold, byNano: Nano): boolean | Promise<boolean>
   /**
    * Ends the hold and returns how much of the charge the lease covers: from the hold, then from the lease's free money.
-   * What the hold does not need is free again. Returns 0n for a hold that is already closed or whose epoch is over.
+   * What the hold does not need is free again. Returns 0n for a hold that is already closed. If the epoch is over, it is
+   * what the lease covered: the ledger takes nothing from a lease that it has released.
    */
   close(hold: Hold, chargeNano: Nano): Nano
   /** Ends the hold of a request that never began; does nothing if it is already closed. */
@@ -45,9 +46,12 @@ export interface Holds {
 interface LeaseUpkeep {
   /** Gives back all that no request holds, because another node lacks money of this account. */
   recall(account: string): void
+  /** The epoch of the lease that the hold is from. */
+  epochOf(hold: Hold): number
   /** Ends the epoch: all leases are forgotten, and nothing is admitted before the next `open`. */
   fence(): void
-  open(): void
+  /** `epoch`: of the node in the ledger, for `epochOf`. */
+  open(epoch?: number): void
   /** For good: admits no new request, gives back free money now and the rest as holds close. Extensions still work. */
   drain(): void
   /**
@@ -94,6 +98,7 @@ class NodeLeases implements Leases {
   /** How far the ticks have gone through the leases. */
   #round = this.#leases.values()
   #isOpen = false
+  #epoch = 0
 
   constructor({ authority, settings, onError, schedule = setTimeout }: LeasesOptions) {
     this.#authority = authority
@@ -173,8 +178,7 @@ class NodeLeases implements Leases {
     if (!held.open) return 0n
     held.open = false
     const { lease } = held
-    if (lease.fenced) return 0n
-    this.#totals.end(held)
+    if (!lease.fenced) this.#totals.end(held)
     const atHandNano = lease.freeNano + held.amountNano
     const fromLeaseNano = min(chargeNano, atHandNano)
     lease.freeNano = atHandNano - fromLeaseNano
@@ -213,8 +217,13 @@ class NodeLeases implements Leases {
     }
   }
 
-  open(): void {
+  epochOf(hold: Hold): number {
+    return ours(hold).lease.epoch
+  }
+
+  open(epoch = 0): void {
     this.#isOpen = true
+    this.#epoch = epoch
   }
 
   drain(): void {
@@ -252,7 +261,8 @@ class NodeLeases implements Leases {
   counted(accounts: readonly string[]): ReadonlyMap<string, Nano> {
     const counted = new Map<string, Nano>()
     for (const account of accounts) {
-      const { asks, answers, freeNano, heldNano } = this.#leases.get(account) ?? new Lease(account)
+      const { asks, answers, freeNano, heldNano } =
+        this.#leases.get(account) ?? new Lease(account, 0)
       if (asks === answers) counted.set(account, freeNano + heldNano)
     }
     return counted
@@ -272,7 +282,7 @@ class NodeLeases implements Leases {
   }
 
   #begin(account: string): Lease {
-    const lease = new Lease(account)
+    const lease = new Lease(account, this.#epoch)
     this.#leases.set(account, lease)
     return lease
   }

