@@ -53,6 +53,7 @@ function stage() {
       }),
     onFenced: (dead) => fenced.push(dead),
     onFailure: (what) => failures.push(what),
+    onRecovered: (what) => failures.splice(0, failures.length, `${what} works`),
   })
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
   const next = async () => {
@@ -121,6 +122,18 @@ test('at most 64 grants are asked together', async () => {
   }
   await Promise.all(grants)
   expect(counts).toEqual([64, 6])
+})
+
+test('of each kind, what works again is reported, so that its next failure is as well', async () => {
+  const { work, failures, next } = stage()
+  const back = work.giveBack(3, 'ann', 7n)
+  ;(await next()).fail()
+  await back
+  expect(failures).toEqual(['give back'])
+  const again = work.giveBack(3, 'ann', 7n)
+  ;(await next()).answer()
+  await again
+  expect(failures).toEqual(['give back works'])
 })
 
 /** What the serving thread would answer: it has this much of each account. */

@@ -11,6 +11,7 @@ interface LeaseWorkOptions {
   readonly settled: () => Promise<boolean>
   readonly onFenced: (ref: NodeRef) => void
   readonly onFailure: (what: string, error: unknown) => void
+  readonly onRecovered: (what: string) => void
 }
 
 /** Grants that are asked of the ledger together: after a start, many accounts may need their first at once. */
@@ -159,7 +160,11 @@ export class LeaseWork {
   }
 
   #quietly(what: string, work: () => Promise<void>): Promise<void> {
-    return this.#inTurn(work).catch((error: unknown) => this.#options.onFailure(what, error))
+    const { onFailure, onRecovered } = this.#options
+    return this.#inTurn(work).then(
+      () => onRecovered(what),
+      (error: unknown) => onFailure(what, error),
+    )
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -103,6 +103,7 @@ class LedgerWorker {
       settled: () => this.#settledUntil(state, state.written),
       onFenced: (ref) => this.#track(this.#keeper.fence(ref)),
       onFailure: (what, error) => this.#report.failed(what, error),
+      onRecovered: (what) => this.#report.recovered(what),
     })
     this.#keys = new KeyWork({
       keyLeases: store.keyLeases,
