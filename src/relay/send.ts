@@ -130,10 +130,12 @@ function mayOfferForeign({ dialect }: RelayRequest, { vendor }: Channel): boolea
 }
 
 function hasRefused({ body }: Peek, { model }: Candidate, { vendor }: Channel): boolean {
-  const texts = vendor.quirks.refusedTexts?.(model) ?? nothing
-  if (texts.length === 0) return false
+  const names = vendor.quirks.refusesEmpty?.(model) ?? nothing
+  if (names.length === 0) return false
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  return texts.some((text) => bytes.includes(text))
+  // Few requests have any empty text, and a search from the end is the quicker one.
+  if (bytes.lastIndexOf('""') < 0) return false
+  return names.some((name) => bytes.includes(`"${name}":""`) || bytes.includes(`"${name}": ""`))
 }
 
 /** The client's request with this channel's opaque state opened; null where it holds another channel's. */

@@ -11,11 +11,8 @@ const version = '2023-06-01'
  * What the gateway writes where another vendor's reasoning has no signature, and its citation no index. Anthropic
  * answers 400 to both ("Invalid `signature` in `thinking` block"); other servers of its format made them themselves.
  */
-const unsigned = ['signature', 'encrypted_index'].flatMap((name) => [
-  `"${name}":""`,
-  `"${name}": ""`,
-])
-const noTexts: readonly string[] = []
+const unsigned: readonly string[] = ['signature', 'encrypted_index']
+const none: readonly string[] = []
 
 export const anthropic: Vendor = {
   id: 'anthropic',
@@ -28,7 +25,7 @@ export const anthropic: Vendor = {
     usageOnStream: 'always',
     parameters: makersParameters,
     everyTool: true,
-    refusedTexts: (model) => (/claude/i.test(model) ? unsigned : noTexts),
+    refusesEmpty: (model) => (/claude/i.test(model) ? unsigned : none),
   },
   address: ({ dialect, counts }, { baseUrl }) =>
     `${baseUrl}${openaiPath(dialect)}${counts === true ? '/count_tokens' : ''}`,

@@ -102,8 +102,8 @@ export interface VendorQuirks extends ReplyQuirks {
   parameters?(call: NamedCall): ParameterRule | null
   /** Answers 400 where a message contains reasoning, except the vendor's own opaque state. */
   readonly refusesThoughts?: true
-  /** Texts of what the model refuses in a request of the vendor's format, and its encoder leaves out. */
-  refusedTexts?(model: string): readonly string[]
+  /** Members that the model refuses if they are empty texts; the encoder leaves out what they belong to. */
+  refusesEmpty?(model: string): readonly string[]
   /**
    * Accepts `include` of encrypted reasoning in a Responses request, so that reasoning it does not store can return.
    */

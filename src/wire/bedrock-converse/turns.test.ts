@@ -19,6 +19,6 @@ test.each([
   ],
 ])('a turn with a document has a text: %j', (content, kinds) => {
   const { messages } = encoded({ messages: [{ role: 'user', content }] })
-  const [turn] = messages as { readonly content: readonly JsonObject[] }[]
+  const [turn] = messages as unknown as { readonly content: readonly JsonObject[] }[]
   expect(turn?.content.map((block) => Object.keys(block)[0])).toEqual(kinds)
 })
