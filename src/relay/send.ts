@@ -8,7 +8,7 @@ import type { DialCall } from '../upstream/connection.ts'
 import type { Segment } from '../vendors/media.ts'
 import type { Exchange, LocalService } from '../vendors/transport.ts'
 import { join } from '../wire/json/splice.ts'
-import type { Peek } from '../wire/request.ts'
+import type { Peek, Span } from '../wire/request.ts'
 import type { Channel } from './channel.ts'
 import { identityRequest } from './identity.ts'
 import { hasOpaque, openedOpaque, originOf } from './opaque-bytes.ts'
@@ -142,7 +142,12 @@ function hasRefused({ body }: Peek, { model }: Candidate, { vendor }: Channel): 
 function openedFor({ dialect, peek }: RelayRequest, channel: Channel): Peek | null {
   if (dialect.client.hub === undefined || !hasOpaque(peek.body)) return peek
   const opened = openedOpaque(peek.body, originOf(dialect, channel))
-  return opened && { ...peek, vendorEdits: [...(peek.vendorEdits ?? []), ...opened] }
+  if (opened === null) return null
+  const { vendorEdits = [] } = peek
+  // Only a forged mark stands in what is rewritten anyway.
+  const isWithin = ({ start }: Span) =>
+    vendorEdits.some((edit) => start >= edit.start && start < edit.end)
+  return opened.some(isWithin) ? null : { ...peek, vendorEdits: [...vendorEdits, ...opened] }
 }
 
 /** Sends the request; the handler receives the reply. */

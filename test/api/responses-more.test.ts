@@ -1,11 +1,13 @@
 // Tests other parts of the Responses interface: background responses, counts, bounds, and what a vendor is sent.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, type ModelMessage } from 'ai'
 import type OpenAI from 'openai'
+import { wrapOpaque } from '../../src/wire/hub/opaque-state.ts'
 import type { JsonObject } from '../../src/wire/ir.ts'
 import { makeDirectory } from '../contract/databases.ts'
 import { eventsOf } from '../responses.ts'
@@ -69,6 +71,13 @@ describe('what a vendor is told', () => {
       },
       { model: 'gpt-5', input: 'Hello', store: false, include: [wish] },
     ])
+  })
+
+  test('a forged mark of opaque state in what is rewritten is no fault of the gateway', async () => {
+    const channel = createHash('sha256').update('responds').digest('hex').slice(0, 8)
+    const forged = wrapOpaque('x', { dialect: 'openai-responses', channel })
+    const { status } = await post('/v1/responses', { ...asked, store: true, include: [forged] })
+    expect(status).toBe(200)
   })
 
   test('a model that does not reason, and a vendor who may not know the wish, are not asked for it', async () => {
