@@ -1,5 +1,6 @@
 // The PostgreSQL engine, for deployments of more than one machine; loaded only if a database URL is given.
 
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { DataError } from './data-error.ts'
 import type { Engine, MigrationSession, Session, Value } from './engine.ts'
@@ -150,15 +151,39 @@ function connect(pool: pg.Pool, databaseUrl: string): Promise<pg.PoolClient> {
   })
 }
 
+/** A migration that waits for a lock stops every request that comes after it for that table. */
+const migrationLockTimeoutMs = 2_000
+const migrationRetryMs = 5_000
+
+/** While another transaction reads a table for long, as a dump or an audit does, the migration is tried again. */
 async function migrateOver(pool: pg.Pool, databaseUrl: string, folder?: string): Promise<void> {
   const client = await connect(pool, databaseUrl)
   try {
-    await migrate(migrationSession(client), folder)
+    for (;;) {
+      const isDone = await migrate(migrationSession(client), folder).then(
+        () => true,
+        (error: unknown) => {
+          if (!isLocked(error)) throw error
+          return false
+        },
+      )
+      if (isDone) break
+      process.stderr.write(
+        'A migration of the database waits: another program, such as a backup or an audit, reads its tables.\n',
+      )
+      await delay(migrationRetryMs)
+    }
     client.release()
   } catch (error) {
     client.release(true)
     throw error
   }
+}
+
+/** Whether a migration failed because it did not get a lock (PostgreSQL, Appendix A: lock_not_available). */
+function isLocked(error: unknown): boolean {
+  const cause = error instanceof DataError ? error.cause : error
+  return cause instanceof pg.DatabaseError && cause.code === '55P03'
 }
 
 function migrationSession(client: pg.PoolClient): MigrationSession {
@@ -177,6 +202,7 @@ function migrationSession(client: pg.PoolClient): MigrationSession {
       await client.query('SET LOCAL statement_timeout = 0')
       await client.query('SET LOCAL idle_in_transaction_session_timeout = 0')
       await this.execute(`SELECT pg_advisory_xact_lock(${migrationLock})`)
+      await client.query(`SET LOCAL lock_timeout = ${migrationLockTimeoutMs}`)
     },
   }
 }
