@@ -43,7 +43,8 @@ export function journalTable(engine: Engine): JournalTable {
       const sources = Object.values(house)
       const [sum] = await engine.query<{ readonly nano: string }>(
         `SELECT CAST(coalesce(sum(amount_nano), 0) AS TEXT) AS nano FROM transfer
-          WHERE ${rare} AND debit IN (${sources.map(() => '?').join(', ')}) AND at >= ?`,
+          WHERE ${rare} AND debit IN (${sources.map(() => '?').join(', ')}) AND at >= ?
+            AND credit LIKE 'wallet:%' AND code NOT IN ('refund_undone', 'clawback_undone')`,
         [...sources, since],
       )
       return BigInt(sum?.nano ?? 0)
