@@ -94,3 +94,23 @@ test('periods follow each other without a gap, each begins at a quarter of an ho
     { numRuns: 300 },
   )
 })
+
+test('a period begins with a quarter of an hour, as totals do, whatever the offset', () => {
+  const bounds = ['2026-11-21T18:45:00.000Z', '2026-11-22T18:45:00.000Z']
+  for (const at of ['2026-11-21T18:45:00Z', '2026-11-21T18:50:00Z', '2026-11-22T18:44:59.999Z'])
+    expect(period('day', '+05:14', at)).toEqual(bounds)
+  fc.assert(
+    fc.property(
+      fc.integer({ min: -719, max: 719 }),
+      fc.integer({ min: 200_000_000, max: 4_000_000_000_000 }),
+      (offset, atMs) => {
+        const [hours, minutes] = [Math.trunc(Math.abs(offset) / 60), Math.abs(offset) % 60]
+        const two = (part: number) => String(part).padStart(2, '0')
+        const timeZone = `${offset < 0 ? '-' : '+'}${two(hours)}:${two(minutes)}`
+        const { startMs, endMs } = periodAt({ period: 'day', timeZone }, atMs)
+        expect([startMs % 900_000, (endMs ?? 1) % 900_000]).toEqual([0, 0])
+        expect(startMs <= atMs && atMs < (endMs ?? 0)).toBe(true)
+      },
+    ),
+  )
+})
