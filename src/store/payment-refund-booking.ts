@@ -91,7 +91,9 @@ async function insertRefund(session: Session, refund: Refund): Promise<void> {
 /** `sign` -1n: the refund failed, and its bonus is restored. */
 async function moveBonus(session: Session, refund: Refund, sign: 1n | -1n): Promise<void> {
   const { orderId, account, amountNano, clawbackNano } = refund
-  const sql = 'UPDATE payment_bonus SET taken_nano = taken_nano + ? WHERE order_id = ?'
+  // A bonus that expired during the refund expires again with what is restored.
+  const again = sign === -1n ? ', expired_at = NULL' : ''
+  const sql = `UPDATE payment_bonus SET taken_nano = taken_nano + ?${again} WHERE order_id = ?`
   if (clawbackNano > 0n) await session.run(sql, [sign * clawbackNano, orderId])
   // Counters only grow: returned money is a credit, while the refund itself remains among the debits.
   if (sign === 1n) await moveBonusBase(session, account, amountNano + clawbackNano)

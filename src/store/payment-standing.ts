@@ -136,7 +136,8 @@ export async function expireBonus(
   await moveBonusBase(session, account, amountNano)
   const debit = walletOf(account)
   const entry = { debit, credit: house.promo, actor: null, reason: `order ${orderId}`, at }
-  const id = isWhole ? `expiry:${orderId}` : `expiry:${orderId}:${randomUUID()}`
+  // Several for one bonus: of parts, and of what a failed refund has restored.
+  const id = `expiry:${orderId}:${randomUUID()}`
   await postAll(session, [{ ...entry, id, code: 'expiry', amountNano }])
   return isWhole
 }
