@@ -194,6 +194,8 @@ function keptResponses({ config, store, log, worker }: StateOptions, ledger: Led
     isShared: worker !== null || config.databaseUrl !== null,
     apply: (changes) => ledger.changes.changeResponses(changes),
     onLost,
+    onDelayed: (error) =>
+      log.warn({ err: error }, 'a response cannot be kept at the moment; it is tried again'),
   })
   return { keeper, background: new Background(keeper, onLost) }
 }

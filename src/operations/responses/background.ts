@@ -77,8 +77,9 @@ export class Background {
     return count > 0 ? kept : null
   }
 
-  /** Resolves when everything begun here has ended and is stored. */
+  /** The process stops: resolves when everything begun here has ended and is stored, or cannot be stored. */
   async idle(): Promise<void> {
+    this.keeper.stop()
     await Promise.all([...this.running.values()].map(({ ended }) => ended))
   }
 
@@ -90,7 +91,11 @@ export class Background {
   private async finish({ row, origin }: Queued, live: Live, response: JsonObject): Promise<void> {
     const { account, id } = row
     const { body, items } = keptBody(response, origin())
-    const count = await this.keeper.change({ kind: 'finish', account, id, body, items })
+    const change = { kind: 'finish', account, id } as const
+    const count = await this.keeper.insist({ ...change, body, items }).catch((error: unknown) => {
+      this.onLost(error)
+      return this.keeper.insist({ ...change, body: JSON.stringify(lost(response)), items: [] })
+    })
     if (live.soFar.ended) return
     if (count > 0) {
       live.end(response)
@@ -160,6 +165,12 @@ async function listen(body: ReplyStream, live: Live): Promise<boolean> {
     },
   })
   return fits
+}
+
+/** What is kept of a response that cannot be stored. */
+function lost({ id, object, created_at: createdAt, model }: JsonObject): JsonObject {
+  const known = { id, object, created_at: createdAt, model, background: true, output: [] }
+  return failed(known, new GatewayError('server_error', 'The response could not be kept.'))
 }
 
 function cut(response: JsonObject): JsonObject {

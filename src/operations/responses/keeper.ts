@@ -15,11 +15,16 @@ interface KeeperRooms {
   apply(changes: readonly ResponseChange[]): Promise<readonly number[]>
   /** Logs that a response could not be stored. */
   onLost(error: unknown): void
+  /** Logs that a response could not be stored yet. */
+  onDelayed(error: unknown): void
 }
 
 interface Waiting {
   readonly change: ResponseChange
   readonly bytes: number
+  /** It is repeated until it succeeds. */
+  readonly insists: boolean
+  failures: number
   readonly resolve: (count: number) => void
   readonly reject: (error: unknown) => void
 }
@@ -27,13 +32,20 @@ interface Waiting {
 const mostAtOnce = 64
 /** The most bytes that may wait for a slow store. */
 const maxWaitingBytes = 67_108_864
+/** A change of at most this size waits in any case. */
+const smallBytes = 4_096
+const firstRepeatMs = 100
+const longestRepeatMs = 10_000
 /** Pauses before reading again what another process may be about to store: it has just sent the reply. */
 const rereadMs = [5, 15, 40, 80, 160]
 
 export class ResponseKeeper {
   readonly table: ResponseTable
   private readonly rooms: KeeperRooms
-  private waiting: Waiting[] = []
+  private readonly waiting: Waiting[] = []
+  /** Those that failed before, whose time has come again. */
+  private readonly repeated: Waiting[] = []
+  private readonly stopping = new AbortController()
   private waitingBytes = 0
   private writing = false
   /** Promised writes that are not finished, by account. */
@@ -46,14 +58,28 @@ export class ResponseKeeper {
 
   /** Resolves to the number of rows changed. Changes that arrive during a write are written together. */
   change(change: ResponseChange): Promise<number> {
+    return this.add(change, false)
+  }
+
+  /** As `change`, but repeated until it succeeds or the process stops. Rejects where too much waits already. */
+  insist(change: ResponseChange): Promise<number> {
+    return this.add(change, true)
+  }
+
+  private add(change: ResponseChange, insists: boolean): Promise<number> {
     const bytes = weightOf(change)
-    if (this.waitingBytes + bytes > maxWaitingBytes)
+    if (bytes > smallBytes && this.waitingBytes + bytes > maxWaitingBytes)
       return Promise.reject(new Error('too many responses wait to be stored'))
     this.waitingBytes += bytes
     return new Promise((resolve, reject) => {
-      this.waiting.push({ change, bytes, resolve, reject })
+      this.waiting.push({ change, bytes, insists, failures: 0, resolve, reject })
       if (!this.writing) void this.write()
     })
+  }
+
+  /** The process stops: what fails from now on is not repeated. */
+  stop(): void {
+    this.stopping.abort()
   }
 
   /** Stores a response after its request has been served; from now on `find` waits for it. */
@@ -106,17 +132,40 @@ export class ResponseKeeper {
 
   private async write(): Promise<void> {
     this.writing = true
-    while (this.waiting.length > 0) {
-      const batch = this.waiting.splice(0, mostAtOnce)
-      for (const { bytes } of batch) this.waitingBytes -= bytes
-      try {
-        const counts = await this.rooms.apply(batch.map(({ change }) => change))
-        for (const [at, { resolve }] of batch.entries()) resolve(counts[at] ?? 0)
-      } catch (error) {
-        for (const { reject } of batch) reject(error)
-      }
+    while (this.waiting.length + this.repeated.length > 0) {
+      if (this.waiting.length > 0) await this.store(this.waiting.splice(0, mostAtOnce))
+      // Alone: another of the same transaction may have been what failed.
+      const again = this.repeated.shift()
+      if (again !== undefined) await this.store([again])
     }
     this.writing = false
+  }
+
+  private async store(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const counts = await this.rooms.apply(batch.map(({ change }) => change))
+      for (const [at, each] of batch.entries()) this.end(each).resolve(counts[at] ?? 0)
+    } catch (error) {
+      for (const each of batch) {
+        if (each.insists && !this.stopping.signal.aborted) void this.repeat(each, error)
+        else this.end(each).reject(error)
+      }
+    }
+  }
+
+  private end(each: Waiting): Waiting {
+    this.waitingBytes -= each.bytes
+    return each
+  }
+
+  private async repeat(each: Waiting, error: unknown): Promise<void> {
+    each.failures += 1
+    if (each.failures === 1) this.rooms.onDelayed(error)
+    const pauseMs = Math.min(firstRepeatMs * 2 ** (each.failures - 1), longestRepeatMs)
+    // Ends early, with an error, when the process stops: one more attempt is made then.
+    await delay(pauseMs, undefined, { signal: this.stopping.signal }).catch(() => undefined)
+    this.repeated.push(each)
+    if (!this.writing) void this.write()
   }
 }
 
