@@ -14,8 +14,6 @@ import type { SessionOwner } from './session-owner.ts'
 import type { Transcriber } from './transcribers.ts'
 
 export class ClientEvents {
-  /** The model that transcribes the input audio, where the client named one. */
-  transcriber: Transcriber | null = null
   private readonly owner: SessionOwner
   /** Events received while the price of a requested transcriber is looked up: they must not overtake that request. */
   private behind: (readonly [bytes: Uint8Array, isText: boolean])[] | null = null
@@ -47,16 +45,17 @@ export class ClientEvents {
   private settingsFrom(settings: JsonObject, eventId: string | null, isText: boolean): void {
     const names = new Map<string, string>()
     const { model } = this.owner.vendor.candidate
+    const { transcribers } = this.owner.rooms
     let transcriber: Transcriber | null = null
     for (const { param, role, name } of modelsNamed(settings)) {
       if (role === 'transcription') {
-        transcriber = this.owner.rooms.transcribers.find(name, param)
+        transcriber = transcribers.find(name, param)
         names.set(param, transcriber.vendorModel)
       } else if (name === this.owner.request.model || name === model) names.set(param, model)
       else throw pinned(param)
     }
     const bytes = withModelNames(settings, names)
-    if (transcriber === null || transcriber === this.transcriber) {
+    if (transcriber === null || transcribers.isNamed(transcriber)) {
       this.toVendor(bytes, isText)
       return
     }
@@ -64,7 +63,7 @@ export class ClientEvents {
     this.behind = []
     const asked = this.owner.rooms.sessionBilling.checkPriced(chosen.model, chosen.dialect).then(
       () => {
-        this.transcriber = chosen
+        transcribers.name(chosen)
         this.toVendor(bytes, isText)
       },
       (error: unknown) => {

@@ -35,7 +35,7 @@ export class RealtimeSession implements Timed, SessionOwner {
   private ending: Ending = wellEnded
   isOver = false
   private readonly clientEvents = new ClientEvents(this)
-  private readonly vendorEvents = new VendorEvents(this, this.clientEvents)
+  private readonly vendorEvents = new VendorEvents(this)
 
   constructor(rooms: SessionRooms, request: SessionRequest, vendor: Connected) {
     this.rooms = rooms

@@ -16,9 +16,18 @@ export interface Transcriber {
 /** Finds a model on the session's channel by the caller's name for it; null: the caller may not use it there. */
 type FindTranscriber = (name: string) => Transcriber | null
 
+/** Items whose transcript may still come. */
+const mostItems = 100
+
 export class Transcribers {
   private readonly lookUp: FindTranscriber
   private readonly found = new Map<string, Transcriber>()
+  /** The one that the client named last. */
+  private named: Transcriber | null = null
+  /** The one that the vendor uses, as it reported. */
+  private current: Transcriber | null = null
+  /** Those that were used when an item was made. */
+  private readonly ofItems = new Map<string, Transcriber | null>()
 
   constructor(lookUp: FindTranscriber) {
     this.lookUp = lookUp
@@ -34,6 +43,32 @@ export class Transcribers {
     this.found.set(name, transcriber)
     this.found.set(transcriber.vendorModel, transcriber)
     return transcriber
+  }
+
+  isNamed(transcriber: Transcriber): boolean {
+    return transcriber === this.named
+  }
+
+  /** The client asks for it; the vendor may refuse, or still transcribe audio by the one before. */
+  name(transcriber: Transcriber): void {
+    this.named = transcriber
+  }
+
+  /** The vendor reported its settings, with its name of the transcribing model where it tells. */
+  inForce(vendorModel: string | null): void {
+    const known = [...this.found.values()].find((each) => each.vendorModel === vendorModel)
+    this.current = known ?? this.named
+  }
+
+  committed(item: string): void {
+    this.ofItems.set(item, this.current)
+    const [oldest] = this.ofItems.keys()
+    if (this.ofItems.size > mostItems && oldest !== undefined) this.ofItems.delete(oldest)
+  }
+
+  /** The one that transcribed an item; null where the client named none. A vendor may report nothing. */
+  of(item: string): Transcriber | null {
+    return this.ofItems.get(item) ?? this.current ?? this.named
   }
 }
 

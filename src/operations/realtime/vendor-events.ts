@@ -11,7 +11,6 @@ import {
   withoutSecret,
   withResponseCost,
 } from '../../wire/openai-realtime/vendor-event.ts'
-import type { ClientEvents } from './client-events.ts'
 import { closeCode } from './close-codes.ts'
 import { EndedWork } from './ended-work.ts'
 import { type DenyReason, type Ending, wellEnded } from './session-billing.ts'
@@ -23,15 +22,13 @@ type Waiting =
 
 export class VendorEvents implements SocketListener {
   private readonly owner: SessionOwner
-  private readonly clientEvents: ClientEvents
   /** Events not handled yet, because money is being held. */
   private queue: Waiting[] = []
   private gated = false
   private readonly transcripts = new EndedWork()
 
-  constructor(owner: SessionOwner, clientEvents: ClientEvents) {
+  constructor(owner: SessionOwner) {
     this.owner = owner
-    this.clientEvents = clientEvents
   }
 
   /** Resumes the vendor, unless money is being held. */
@@ -93,12 +90,13 @@ export class VendorEvents implements SocketListener {
 
   /** Passes an event on; returns a promise where that has to wait. */
   private take(event: VendorEvent, payload: string | Uint8Array): Promise<void> | null {
-    const { sessionBilling } = this.owner.rooms
+    const { sessionBilling, transcribers } = this.owner.rooms
     switch (event.kind) {
       case 'withheld':
         return null
       case 'session':
         sessionBilling.expected.facts = event.facts
+        transcribers.inForce(event.facts.transcriber)
         this.owner.deliver(withoutSecret(String(payload)))
         return null
       case 'error':
@@ -118,6 +116,9 @@ export class VendorEvents implements SocketListener {
           this.owner.deliver(payload)
           this.hinder(denyReason, event.responseId)
         })
+      case 'committed':
+        transcribers.committed(event.item)
+        break
       case 'ended':
         return this.responseEnded(event, payload)
       case 'transcribed':
@@ -151,14 +152,15 @@ export class VendorEvents implements SocketListener {
   }
 
   private async transcribed(
-    { part, used }: Extract<VendorEvent, { kind: 'transcribed' }>,
+    { item, part, used }: Extract<VendorEvent, { kind: 'transcribed' }>,
     payload: string | Uint8Array,
   ): Promise<void> {
     this.owner.activeMs = performance.now()
+    const { sessionBilling, transcribers } = this.owner.rooms
     const denyReason =
       used === null || this.transcripts.has(part)
         ? null
-        : await this.owner.rooms.sessionBilling.transcribed(this.clientEvents.transcriber, used)
+        : await sessionBilling.transcribed(transcribers.of(item), used)
     if (used !== null) this.transcripts.add(part)
     this.owner.deliver(payload)
     this.hinder(denyReason, null)

@@ -6,6 +6,8 @@ import { isObject } from '../json/value.ts'
 export interface SessionFacts {
   /** The vendor's name of the model. */
   readonly model: string | null
+  /** The vendor's name of the model that transcribes the input audio. */
+  readonly transcriber: string | null
   /** Bytes per second of audio after decoding. */
   readonly inputBytesPerSecond: number
   readonly outputBytesPerSecond: number
@@ -24,6 +26,7 @@ const telephone = 8_000
 /** The facts of a session before its settings are known. */
 export const usualFacts: SessionFacts = {
   model: null,
+  transcriber: null,
   inputBytesPerSecond: pcmBytesPerSample * pcmRate,
   outputBytesPerSecond: pcmBytesPerSample * pcmRate,
   speaks: true,
@@ -51,8 +54,12 @@ export function sessionFacts(session: JsonObject): SessionFacts {
   const modalities = session.output_modalities ?? session.modalities
   const most = session.max_output_tokens ?? session.max_response_output_tokens
   const { instructions, tools, model } = session
+  const transcriber =
+    within(session, 'audio', 'input', 'transcription', 'model') ??
+    within(session, 'input_audio_transcription', 'model')
   return {
     model: typeof model === 'string' ? model : null,
+    transcriber: typeof transcriber === 'string' ? transcriber : null,
     inputBytesPerSecond: bytesPerSecond(
       within(session, 'audio', 'input', 'format') ?? session.input_audio_format,
     ),

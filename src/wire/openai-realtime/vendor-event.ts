@@ -38,8 +38,11 @@ export type VendorEvent =
       /** The parsed event, to which the cost can be added. */
       readonly body: JsonObject
     }
+  /** The audio received so far became an item of the conversation. */
+  | { readonly kind: 'committed'; readonly item: string }
   | {
       readonly kind: 'transcribed'
+      readonly item: string
       /** The item and the part of it that was transcribed; empty if the vendor names no item. */
       readonly part: string
       readonly used: TranscriptUsage | null
@@ -105,6 +108,8 @@ function readByType(bytes: Uint8Array, found: readonly Member[], type: string): 
     case 'session.updated':
     case 'transcription_session.updated':
       return { kind: 'session', facts: sessionFacts(objectAt(bytes, found, 'session')) }
+    case 'input_audio_buffer.committed':
+      return { kind: 'committed', item: textIn(bytes, found, 'item_id') ?? '' }
     case 'conversation.item.input_audio_transcription.completed':
       return transcribedOf(parseSpan(bytes, 0, bytes.length) as JsonObject)
     case 'rate_limits.updated':
@@ -140,9 +145,10 @@ function endedOf(body: JsonObject): VendorEvent {
   }
 }
 
-function transcribedOf({ item_id: item, content_index: index, usage }: JsonObject): VendorEvent {
-  const part = typeof item === 'string' ? `${item} ${Number(index ?? 0)}` : ''
-  return { kind: 'transcribed', part, used: readTranscriptUsage(usage) }
+function transcribedOf({ item_id: id, content_index: index, usage }: JsonObject): VendorEvent {
+  const item = typeof id === 'string' ? id : ''
+  const part = item === '' ? '' : `${item} ${Number(index ?? 0)}`
+  return { kind: 'transcribed', item, part, used: readTranscriptUsage(usage) }
 }
 
 function errorOf(details: JsonValue | undefined): JsonValue {
