@@ -451,6 +451,13 @@ async function writesNotices() {
   await shown.getByText('Slow on Sunday.').waitFor()
   await page.goBack()
   expect(await notice.getByLabel('Shown until').inputValue()).toBe('2027-01-30T07:00')
+  // All of them would go, and nothing brings them back.
+  await form.getByRole('button', { name: 'Back to the default: None' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Back to the default?' })
+  await dialog.waitFor()
+  expect(await seriousFindings(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
   await form.getByRole('button', { name: 'Remove notice 1' }).click()
   await save.click()
   await form.getByRole('button', { name: 'Save', disabled: true }).waitFor()

@@ -6,6 +6,7 @@ import { type FormEvent, useState } from 'react'
 import { change, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
 import { Checkbox, Field, Input, TextArea } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, ProblemLine, ProblemText } from '../../ui/state.tsx'
@@ -114,6 +115,7 @@ function Compared({ compared, asked, onOpen, again }: ComparedProps) {
   const { t } = useLingui()
   const client = useQueryClient()
   const [allowLarge, setAllowLarge] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   const take = useMutation({
     mutationFn: (model?: string) => {
       const body = { ...asked, ...(model !== undefined && { model }), apply: true, allowLarge }
@@ -161,10 +163,29 @@ function Compared({ compared, asked, onOpen, again }: ComparedProps) {
         ) : (
           <>
             <Buttons>
-              <Button busy={take.isPending} onClick={() => take.mutate(undefined)}>
+              <Button busy={take.isPending} onClick={() => setAsking(true)}>
                 <Trans>Take all {changes.length}</Trans>
               </Button>
             </Buttons>
+            {isAsking && (
+              <Confirm
+                danger={false}
+                title={
+                  <Plural
+                    value={changes.length}
+                    one="Take the price of # model?"
+                    other="Take the prices of # models?"
+                  />
+                }
+                action={t`Take all`}
+                onConfirm={async () => take.mutate(undefined)}
+                onClose={() => setAsking(false)}
+              >
+                <p>
+                  <Trans>All customers pay them from their next request.</Trans>
+                </p>
+              </Confirm>
+            )}
             <Changes
               changes={changes}
               isBusy={take.isPending}

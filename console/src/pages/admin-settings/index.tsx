@@ -5,12 +5,14 @@ import { msg, plural } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { createPortal } from 'react-dom'
 import { useForm } from 'react-hook-form'
 import { change, read, readAll, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import type { Catalog } from '../../i18n.ts'
 import { Actor } from '../../ui/actor.tsx'
 import { Button, Buttons } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
 import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
 import { KeepDraft } from '../../ui/keep-draft.tsx'
@@ -239,14 +241,57 @@ function SettingCard({ setting, onTyped }: SettingCardProps) {
               <Trans>Save</Trans>
             </Button>
             {changedAt !== null && (
-              <Button variant="quiet" busy={reset.isPending} onClick={() => reset.mutate()}>
-                <Trans>Back to the default: {wordOf(setting.default, kind, t)}</Trans>
-              </Button>
+              <ResetButton
+                word={wordOf(setting.default, kind, t)}
+                losesText={isDirty || kind.input === 'notices'}
+                isBusy={reset.isPending}
+                onReset={reset.mutate}
+              />
             )}
           </Buttons>
         )}
       </form>
     </Card>
+  )
+}
+
+interface ResetButtonProps {
+  /** The default in words. */
+  readonly word: string
+  /** What is lost was typed, and cannot be chosen again: a question comes first. */
+  readonly losesText: boolean
+  readonly isBusy: boolean
+  readonly onReset: () => void
+}
+
+function ResetButton({ word, losesText, isBusy, onReset }: ResetButtonProps) {
+  const { t } = useLingui()
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <>
+      <Button
+        variant="quiet"
+        busy={isBusy}
+        onClick={() => (losesText ? setAsking(true) : onReset())}
+      >
+        <Trans>Back to the default: {word}</Trans>
+      </Button>
+      {isAsking &&
+        // Browsers keep the events of a form within another one from the page's handlers.
+        createPortal(
+          <Confirm
+            title={<Trans>Back to the default?</Trans>}
+            action={t`Back to the default`}
+            onConfirm={async () => onReset()}
+            onClose={() => setAsking(false)}
+          >
+            <p>
+              <Trans>What is written here is lost.</Trans>
+            </p>
+          </Confirm>,
+          document.body,
+        )}
+    </>
   )
 }
 
