@@ -74,6 +74,18 @@ if (hasBrowser) {
     await page.getByRole('button', { name: 'Read it with what vendors were sent' }).click()
     await inspected
     await picked.waitFor()
+    // What could not be loaded is not said to be gone.
+    const files = `**/api/history/${id}/blobs/*`
+    await page.route(files, (route) => route.abort())
+    await page.reload()
+    await page.getByText('The gateway cannot be reached. Check your connection.').waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await page.unroute(files)
+    await page.getByRole('button', { name: 'Try again' }).press('Enter')
+    await picked.waitFor()
+    await page.route(files, (route) => route.fulfill({ status: 404, body: '' }))
+    await page.reload()
+    await page.getByText('This file is not kept any more.').waitFor()
     await page.close()
   })
 }

@@ -55,7 +55,7 @@ function isJson(reply: Response): boolean {
 }
 
 /** Reads a refusal; a reply that is not one (a proxy's page) becomes one by its status. */
-async function problemOf(reply: Response): Promise<Problem> {
+export async function problemOf(reply: Response): Promise<Problem> {
   const requestId = reply.headers.get('x-request-id')
   const body = isJson(reply) ? await reply.json() : null
   if (typeof body?.code !== 'string' || typeof body.detail !== 'string')

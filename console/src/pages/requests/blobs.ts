@@ -1,16 +1,18 @@
 // Loads the files of a kept message, which its bodies name `blob:ID`.
 
+import { Problem, problemOf } from '../../api/client.ts'
 import { apiAddress } from '../../api/viewing.ts'
 import { openBlob } from './unseal.ts'
 
-/** Rejects if there is no such file, or no connection. */
+/** Rejects with Problem if there is no such file, or no connection. */
 export type LoadBlob = (blob: string, signal: AbortSignal) => Promise<Blob>
 
 const loadFrom =
   (folder: string): LoadBlob =>
   async (blob, signal) => {
-    const reply = await fetch(apiAddress(`${folder}/${blob}`), { signal })
-    if (!reply.ok) throw new Error(`HTTP ${reply.status}`)
+    const reply = await fetch(apiAddress(`${folder}/${blob}`), { signal }).catch(() => null)
+    if (reply === null) throw new Problem(0, 'offline', 'The gateway cannot be reached.')
+    if (!reply.ok) throw await problemOf(reply)
     return reply.blob()
   }
 

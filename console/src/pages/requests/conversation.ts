@@ -8,7 +8,7 @@ export type Part =
   | { readonly kind: 'call'; readonly id: string; readonly name: string; readonly input: string }
   | { readonly kind: 'result'; readonly id: string; readonly text: string }
   /** `source`: an address, or `blob:ID`. */
-  | { readonly kind: 'media'; readonly type: string; readonly source: string }
+  | { readonly kind: 'media'; readonly source: string }
 
 export interface Turn {
   readonly role: string
@@ -119,9 +119,7 @@ function otherPart(part: Json): readonly Part[] {
 /** Wherever a format puts it, stored content is `blob:ID`, also within a data URL; anything else is an address. */
 function mediaOf(part: Json): readonly Part[] {
   const found = /"(?:data:[^",]*,)?(blob:[\w-]+|https?:[^"]+)"/.exec(JSON.stringify(part))?.[1]
-  return found === undefined
-    ? []
-    : [{ kind: 'media', type: String(part['type'] ?? 'file'), source: found }]
+  return found === undefined ? [] : [{ kind: 'media', source: found }]
 }
 
 function callOf(call: Json): Part {

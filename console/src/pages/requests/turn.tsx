@@ -2,6 +2,8 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
+import { Problem } from '../../api/client.ts'
+import { Failure } from '../../ui/state.tsx'
 import { Badge, Copy } from '../../ui/values.tsx'
 import type { LoadBlob } from './blobs.ts'
 import type { Part, Turn } from './conversation.ts'
@@ -52,8 +54,7 @@ function PartView({ part, loadBlob }: PartViewProps) {
         <p className="mt-1 break-words whitespace-pre-wrap">{part.text}</p>
       </details>
     )
-  if (part.kind === 'media')
-    return <Media type={part.type} source={part.source} loadBlob={loadBlob} />
+  if (part.kind === 'media') return <Media source={part.source} loadBlob={loadBlob} />
   const isCall = part.kind === 'call'
   return (
     <details open className="rounded-control border border-border">
@@ -75,33 +76,35 @@ function PartView({ part, loadBlob }: PartViewProps) {
 }
 
 interface MediaProps {
-  readonly type: string
   readonly source: string
   readonly loadBlob: LoadBlob
 }
 
 /** Stored content is loaded; an address of another site is only shown, since opening it would reveal who reads. */
-function Media({ type, source, loadBlob }: MediaProps) {
+function Media({ source, loadBlob }: MediaProps) {
   const { t } = useLingui()
   const [blob, setBlob] = useState<Blob | null>(null)
-  const [isGone, setGone] = useState(false)
+  const [failed, setFailed] = useState<Error | null>(null)
   const isKept = source.startsWith('blob:')
   useEffect(() => {
-    if (!isKept) return
+    if (!isKept || failed !== null) return
     const gone = new AbortController()
     loadBlob(source.slice('blob:'.length), gone.signal)
       .then(setBlob)
-      .catch(() => setGone(!gone.signal.aborted))
+      .catch((error: Error) => {
+        if (!gone.signal.aborted) setFailed(error)
+      })
     return () => gone.abort()
-  }, [isKept, loadBlob, source])
+  }, [isKept, loadBlob, source, failed])
   const url = useObjectUrl(blob)
   if (!isKept) return <code className="font-mono text-code break-all">{source}</code>
-  if (isGone)
+  if (failed instanceof Problem && failed.status === 404)
     return (
       <p className="text-text-3">
-        <Trans>This {type} is not kept any more.</Trans>
+        <Trans>This file is not kept any more.</Trans>
       </p>
     )
+  if (failed !== null) return <Failure error={failed} retry={() => setFailed(null)} />
   if (blob === null || url === null) return <div className="skeleton h-24" />
   if (blob.type.startsWith('image/'))
     return (
