@@ -374,10 +374,18 @@ async function redeems() {
   const saved = await saving
   expect(saved.suggestedFilename()).toMatch(/^codes-rb\w+\.csv$/)
   const csv = readFileSync(await saved.path(), 'utf8').split('\r\n')
-  expect(csv.slice(0, 2)).toEqual(['code,amount,currency,expires,note', `${first},3,CNY,,"fair"`])
+  expect(csv.slice(0, 2)).toEqual([
+    '\ufeffcode,amount,currency,expires,note',
+    `${first},3,CNY,,"fair"`,
+  ])
   expect(csv).toHaveLength(4)
   expect(await seriousFindings(page)).toEqual([])
-  await shown.getByRole('button', { name: 'I saved them' }).click()
+  // Shown for the only time, they do not go by one press.
+  await shown.getByRole('button', { name: 'Close' }).click()
+  await page.keyboard.press('Escape')
+  expect(await shown.getByRole('button', { name: 'Done' }).isDisabled()).toBeTrue()
+  await shown.getByRole('checkbox', { name: 'I saved them' }).press('Space')
+  await shown.getByRole('button', { name: 'Done' }).press('Enter')
   const before = await available()
   const own = await stage.open('/billing/top-up', { width: 390 })
   await own.getByLabel('Redemption code').fill(first.toLowerCase())
@@ -425,7 +433,8 @@ async function makesOnce() {
     await page.unroute(path)
   }
   await dialog.getByRole('button', { name: 'Make codes' }).click()
-  await page.getByRole('button', { name: 'I saved them' }).click()
+  await page.getByRole('checkbox', { name: 'I saved them' }).check()
+  await page.getByRole('button', { name: 'Done' }).click()
   await page.getByText('lost on the way').first().waitFor()
   expect(await page.getByText('lost on the way').count()).toBe(1)
   await page.close()

@@ -8,7 +8,8 @@ import { change, randomId, readAll } from '../../api/client.ts'
 import { countRule } from '../../ui/bounds.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
+import { Field, Input, Select } from '../../ui/field.tsx'
+import { OnceDialog } from '../../ui/once-dialog.tsx'
 import { RoleOptions } from '../../ui/role-name.tsx'
 import { ProblemLine } from '../../ui/state.tsx'
 import { sameFields, useRefusal } from '../../ui/use-refusal.ts'
@@ -116,31 +117,10 @@ function Fields({ form }: { readonly form: ReturnType<typeof useForm<Values>> })
   )
 }
 
-/** It closes only by its button, once the person confirms that the code is stored. */
 function Code({ code, onClose }: { readonly code: string; readonly onClose: () => void }) {
-  const { t } = useLingui()
-  const [isSaved, setSaved] = useState(false)
   const address = `${location.origin}/console/sign-in?invitation=${encodeURIComponent(code)}`
   return (
-    <Dialog
-      keep
-      title={<Trans>Send this to whom you invite</Trans>}
-      onClose={() => {
-        if (isSaved) onClose()
-      }}
-      footer={
-        <div className="flex w-full flex-wrap items-center justify-between gap-3">
-          <Checkbox
-            label={t`I saved it`}
-            checked={isSaved}
-            onChange={({ target }) => setSaved(target.checked)}
-          />
-          <Button variant="primary" disabled={!isSaved} onClick={onClose}>
-            <Trans>Done</Trans>
-          </Button>
-        </div>
-      }
-    >
+    <OnceDialog title={<Trans>Send this to whom you invite</Trans>} onClose={onClose}>
       <div className="flex flex-col gap-3">
         <p>
           <Trans>This is the only time it is shown. It makes one account.</Trans>
@@ -152,6 +132,6 @@ function Code({ code, onClose }: { readonly code: string; readonly onClose: () =
           </p>
         ))}
       </div>
-    </Dialog>
+    </OnceDialog>
   )
 }

@@ -3,9 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { ClientSetup } from '../../clients/client-setup.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Checkbox } from '../../ui/field.tsx'
+import { OnceDialog } from '../../ui/once-dialog.tsx'
 import { Copy } from '../../ui/values.tsx'
 
 interface ShownOnceProps {
@@ -13,33 +11,11 @@ interface ShownOnceProps {
   readonly onClose: () => void
 }
 
-/** It closes only by its button, once the person confirms that the secret is stored. */
 export function ShownOnce({ made, onClose }: ShownOnceProps) {
-  const { t } = useLingui()
-  const [isSaved, setSaved] = useState(false)
   const [client, setClient] = useState<string>()
   const [model, setModel] = useState<string>()
   return (
-    <Dialog
-      wide
-      keep
-      title={<Trans>Save the secret of {made.name}</Trans>}
-      onClose={() => {
-        if (isSaved) onClose()
-      }}
-      footer={
-        <div className="flex w-full flex-wrap items-center justify-between gap-3">
-          <Checkbox
-            label={t`I saved it`}
-            checked={isSaved}
-            onChange={(event) => setSaved(event.target.checked)}
-          />
-          <Button variant="primary" disabled={!isSaved} onClick={onClose}>
-            <Trans>Done</Trans>
-          </Button>
-        </div>
-      }
-    >
+    <OnceDialog wide title={<Trans>Save the secret of {made.name}</Trans>} onClose={onClose}>
       <div className="flex flex-col gap-5">
         <p>
           <Trans>
@@ -64,7 +40,7 @@ export function ShownOnce({ made, onClose }: ShownOnceProps) {
           </section>
         )}
       </div>
-    </Dialog>
+    </OnceDialog>
   )
 }
 

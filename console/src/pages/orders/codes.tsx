@@ -14,6 +14,7 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { download } from '../../ui/download.ts'
 import { Field, Input } from '../../ui/field.tsx'
+import { OnceDialog } from '../../ui/once-dialog.tsx'
 import { Card } from '../../ui/page.tsx'
 import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { useIdempotencyKey } from '../../ui/use-idempotency-key.ts'
@@ -116,6 +117,7 @@ function BatchRow({ batch }: { readonly batch: Batch }) {
 }
 
 function MakeDialog({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useLingui()
   const client = useQueryClient()
   const [batch, setBatch] = useState<NewBatch | null>(null)
   if (batch === null)
@@ -130,16 +132,7 @@ function MakeDialog({ onClose }: { readonly onClose: () => void }) {
     )
   const text = batch.secrets.join('\n')
   return (
-    <Dialog
-      keep
-      title={<Trans>Save the codes</Trans>}
-      onClose={onClose}
-      footer={
-        <Button variant="primary" onClick={onClose}>
-          <Trans>I saved them</Trans>
-        </Button>
-      }
-    >
+    <OnceDialog title={<Trans>Save the codes</Trans>} label={t`I saved them`} onClose={onClose}>
       <p>
         <Trans>This is the only time they are shown.</Trans>
       </p>
@@ -152,7 +145,7 @@ function MakeDialog({ onClose }: { readonly onClose: () => void }) {
           <Trans>Download as CSV</Trans>
         </Button>
       </div>
-    </Dialog>
+    </OnceDialog>
   )
 }
 
@@ -161,7 +154,9 @@ function csvOf({ secrets, amountNano, currency, expiresAt, note }: NewBatch): st
   const text = `"${note.replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`
   const rest = [unitsOfNano(amountNano), currency, expiresAt ?? '', text].join(',')
   const lines = secrets.map((code) => `${code},${rest}`)
-  return ['code,amount,currency,expires,note', ...lines].map((line) => `${line}\r\n`).join('')
+  // Without the mark, spreadsheets read it in the machine's own encoding.
+  const head = '\ufeffcode,amount,currency,expires,note'
+  return [head, ...lines].map((line) => `${line}\r\n`).join('')
 }
 
 interface Values {
