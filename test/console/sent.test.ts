@@ -30,8 +30,11 @@ if (hasBrowser) {
       ...{ id: 'house', vendor: 'openai-compatible', baseUrl: upstream.url, key: 'sk-house' },
       ...{ models: { chat: 'house-chat' }, parameters: { set: { temperature: 0.25 } } },
     }
+    const away = { ...channel, id: 'away', models: { chat: 'x', bare: 'y' }, groups: ['team'] }
+    const group = { multiplier: '1', models: ['*'] }
     const config = {
-      channels: [channel],
+      channels: [channel, away],
+      groups: { default: group, team: group },
       models: { chat: { vision: true, prices: { input: '1', output: '2' } } },
       history: { mode: 'full', adminReads: true },
     }
@@ -86,6 +89,26 @@ if (hasBrowser) {
     await page.route(files, (route) => route.fulfill({ status: 404, body: '' }))
     await page.reload()
     await page.getByText('This file is not kept any more.').waitFor()
+    await page.close()
+  })
+  test('in Chinese the reasons of the server and the roles of a conversation are in Chinese', async () => {
+    const messages = [{ role: 'user', content: 'Hello' }]
+    const reply = await stage.call({ model: 'chat', messages })
+    const id = reply.headers.get('x-request-id')
+    const page = await stage.open('/admin/prices?view=missing', { language: 'zh-CN' })
+    await page.getByText('没有价格。', { exact: true }).waitFor()
+    await page.goto(`${stage.server.url}/console/admin/groups?open=default`)
+    await page.getByText('该分组的用户会看到什么？').click()
+    const model = page.getByPlaceholder('gpt-4o-mini')
+    await model.fill('chat')
+    await model.press('Enter')
+    await page.getByText('away: 不服务于该分组').waitFor()
+    const listed = `${stage.server.url}/api/history?id=${id}`
+    const items = async () => (await (await page.request.get(listed)).json()).items
+    expect(await eventually(async () => (await items()).length || undefined)).toBe(1)
+    await page.goto(`${stage.server.url}/console/requests?open=${id}&tab=messages`)
+    for (const name of ['用户', '回答'])
+      await page.getByRole('heading', { name, exact: true }).waitFor()
     await page.close()
   })
 }

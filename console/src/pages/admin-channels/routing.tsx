@@ -6,6 +6,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useId, useState } from 'react'
 import { change, readAll, type Shape } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
+import { previewReasonText } from '../../ui/channel-reason.ts'
 import { Drawer } from '../../ui/dialog.tsx'
 import { Field, Input, Select } from '../../ui/field.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
@@ -114,6 +115,7 @@ function Question(asked: QuestionProps) {
 }
 
 function Answer({ preview }: { readonly preview: Preview }) {
+  const { t } = useLingui()
   const { channels, leftOut } = preview
   return (
     <div className="flex flex-col gap-6">
@@ -147,7 +149,7 @@ function Answer({ preview }: { readonly preview: Preview }) {
               >
                 <ChannelLink id={channel} keyName={key} />
                 <span className="text-cell text-text-2">
-                  <WhyNot reason={reason} />
+                  {reason === '' ? <None /> : previewReasonText(reason, t)}
                 </span>
               </li>
             ))}
@@ -203,22 +205,4 @@ function ChannelLink({ id, keyName }: { readonly id: string; readonly keyName: s
       )}
     </span>
   )
-}
-
-/** The server's reasons; the usual ones are translated. */
-function WhyNot({ reason }: { readonly reason: string }) {
-  const { t } = useLingui()
-  const known: Readonly<Record<string, string>> = {
-    'failed too often lately': t`failed too often lately`,
-    'its vendor limits its rate': t`its vendor limits its rate`,
-    'has no credit at its vendor': t`has no credit at its vendor`,
-    'its vendor refuses its key': t`its vendor refuses the key`,
-    'has as much under way as it may': t`as much is under way as it may have`,
-    'is not served': t`does not serve this model`,
-    'is draining': t`is draining`,
-    'is disabled': t`is disabled`,
-    'has no key in use': t`has no key in use`,
-    'does not serve the group': t`does not serve the group`,
-  }
-  return reason === '' ? <None /> : (known[reason] ?? reason)
 }

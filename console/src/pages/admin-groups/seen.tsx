@@ -5,6 +5,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { change, read, type Shape } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
+import { previewReasonText } from '../../ui/channel-reason.ts'
 import { Field, Input } from '../../ui/field.tsx'
 import { FirstPrice, Price } from '../../ui/model-prices.tsx'
 import { ProblemText, Skeleton, Widget } from '../../ui/state.tsx'
@@ -123,6 +124,7 @@ function WhyMissing({ group }: { readonly group: string }) {
 }
 
 function Preview({ preview }: { readonly preview: Shape<'RoutingPreview'> }) {
+  const { t } = useLingui()
   const { channels, leftOut, model } = preview
   return (
     <ul className="flex flex-col gap-1" aria-live="polite">
@@ -146,7 +148,7 @@ function Preview({ preview }: { readonly preview: Shape<'RoutingPreview'> }) {
       {leftOut.map(({ channel, key, reason }) => (
         <li key={`${channel} ${key}`} className="text-text-2">
           {channel}
-          {key !== null && ` · ${key}`}: {reason}
+          {key !== null && ` · ${key}`}: {previewReasonText(reason, t)}
         </li>
       ))}
     </ul>

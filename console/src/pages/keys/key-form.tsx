@@ -7,6 +7,7 @@ import type { UseFormReturn } from 'react-hook-form'
 import { readAll } from '../../api/client.ts'
 import { amountRule, countRule, creditBounds } from '../../ui/bounds.ts'
 import { Checkbox, Field, Input, Select, TextArea } from '../../ui/field.tsx'
+import { ProblemText } from '../../ui/state.tsx'
 import { GroupEffect } from './group-effect.tsx'
 import type { KeyValues } from './key-values.ts'
 
@@ -49,7 +50,7 @@ export function KeyFields({ form, currency, timeZone }: FieldsProps) {
         <Field
           label={t`Group`}
           hint={t`Says which models it may use, and at what price.`}
-          error={errors.group?.message ?? groups.error?.message}
+          error={errors.group?.message ?? (groups.error && <ProblemText error={groups.error} />)}
         >
           <Select {...register('group', { required: t`Choose a group.` })}>
             {offered.map((name) => (

@@ -15,12 +15,20 @@ interface TurnViewProps {
 }
 
 export function TurnView({ turn, loadBlob }: TurnViewProps) {
+  const { t } = useLingui()
   const isOwn = turn.role === 'user'
+  const names: Readonly<Record<string, string>> = {
+    user: t`User`,
+    assistant: t`Answer`,
+    system: t`System prompt`,
+    developer: t`System prompt`,
+    tool: t`Tool result`,
+  }
   return (
     <article
       className={`rounded-card border border-border p-3 ${isOwn ? 'bg-sunken' : 'bg-surface'}`}
     >
-      <h4 className="mb-1 text-label text-text-2">{turn.role}</h4>
+      <h4 className="mb-1 text-label text-text-2">{names[turn.role] ?? turn.role}</h4>
       <div className="flex flex-col gap-2">
         {turn.parts.map((part, index) => (
           <PartView key={index} part={part} loadBlob={loadBlob} />
