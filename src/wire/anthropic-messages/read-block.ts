@@ -35,11 +35,13 @@ function urlCitation(citation: JsonObject, end: number): UrlCitation | null {
 export abstract class Block {
   readonly part: number
   readonly isText: boolean
+  readonly isCall: boolean
   protected readonly block: JsonObject
 
   constructor(part: number, block: JsonObject) {
     this.part = part
     this.isText = block.type === 'text'
+    this.isCall = isCallBlock(block)
     this.block = block
   }
 

@@ -49,6 +49,26 @@ function inChat(...events: readonly object[]): JsonObject {
 }
 
 describe('the reader', () => {
+  test('a text that begins beside an open call leaves the call its arguments', () => {
+    const input = (partial_json: string) => delta(0, { type: 'input_json_delta', partial_json })
+    const message = inChat(
+      start,
+      begin(0, { type: 'tool_use', id: 't', name: 'f', input: {} }),
+      input('{"a":'),
+      begin(1, { type: 'text', text: '' }),
+      delta(1, { type: 'text_delta', text: 'Hm' }),
+      input('1}'),
+      stop(1),
+      stop(0),
+      end('tool_use'),
+      last,
+    )
+    expect(message).toMatchObject({
+      content: 'Hm',
+      tool_calls: [{ function: { arguments: '{"a":1}' } }],
+    })
+  })
+
   test('W14: a start that comes twice is one; another message inside the first is a fault', () => {
     const twice = read(
       start,

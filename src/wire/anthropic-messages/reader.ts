@@ -187,6 +187,10 @@ export class MessagesReader implements Reader {
   }
 
   private closeOthers(out: ChatEvent[]): void {
+    for (const [index, block] of [...this.blocks]) if (!block.isCall) this.blockStop(index, out)
+  }
+
+  private closeAll(out: ChatEvent[]): void {
     for (const index of [...this.blocks.keys()]) this.blockStop(index, out)
   }
 
@@ -228,7 +232,7 @@ export class MessagesReader implements Reader {
 
   private stopped(word: string, fields: JsonObject, out: ChatEvent[]): void {
     if (this.ended) return
-    this.closeOthers(out)
+    this.closeAll(out)
     this.flush(out)
     this.ended = true
     this.refusal(word, fields, out)

@@ -43,11 +43,15 @@ export function emptyBlock(head: PartHead): JsonObject {
 }
 
 /**
- * Splits a block that only this dialect has for streaming: the input of a tool that the vendor ran, and the text of a
- * compaction, go into deltas, which clients assemble.
+ * Splits a whole block for streaming: a signature, the input of a tool that the vendor ran, and the text of a
+ * compaction go into deltas, which clients assemble. Some, such as Vercel's SDK, take a signature from nowhere else.
  */
 export function streamedBlock(block: JsonObject): { start: JsonObject; deltas: JsonObject[] } {
-  const { type, input, content } = block
+  const { type, input, content, signature } = block
+  if (type === 'thinking' && typeof signature === 'string') {
+    const delta = { type: 'signature_delta', signature }
+    return { start: { ...block, signature: '' }, deltas: [delta] }
+  }
   if (String(type).endsWith('_use') && isObject(input) && Object.keys(input).length > 0) {
     const text = JSON.stringify(input)
     const delta = { type: 'input_json_delta', partial_json: text }

@@ -343,6 +343,17 @@ describe('opaque state comes back on the parts it is of', () => {
     expect(back.value.messages[0]?.parts as unknown).toMatchObject(expected)
   })
 
+  test('a stream has it in deltas alone, where all clients look for it', () => {
+    const list = eventsIn(written(events))
+    const begun = list.map(
+      ({ content_block: block }) => (block as JsonObject | undefined)?.signature,
+    )
+    expect(begun.filter((signature) => signature !== undefined && signature !== '')).toEqual([])
+    const said = list.map(({ delta }) => (delta as JsonObject | undefined)?.signature)
+    for (const seal of ['seal-0', 'seal-2', 'seal-3', 'seal-4', 'seal-6'])
+      expect(said.filter((signature) => String(signature).endsWith(seal))).toHaveLength(1)
+  })
+
   test('in a whole message each stands before its part', () => {
     expect(contentOf(reply(part(0, callHead('x'), ['{}'], 'seal')))).toMatchObject([
       { type: 'thinking', thinking: '', signature: expect.stringMatching(/seal$/) },
