@@ -82,6 +82,24 @@ test('long base64 is taken out of a reply, the rest stays as it is', async () =>
   }
 })
 
+test('base64 whose signs are escaped is read whatever pieces it comes in', async () => {
+  const bytes = Buffer.concat([
+    png,
+    Buffer.from(Array.from({ length: 400_000 }, (_, at) => (at * at) % 251)),
+  ])
+  const escaped = bytes
+    .toString('base64')
+    .replaceAll('+', '\\u002B')
+    .replaceAll('=', '\\u003d')
+    .replaceAll('/', '\\/')
+  for (const before of ['', 'a', 'ab', 'abc', 'abcd', 'abcde']) {
+    const text = `{"before":"${before}","b64":"${escaped}"}`
+    const lifted = await Lifted.of(held(Buffer.from(text)), spool, noTurn)
+    const payload = lifted.bytesAt((lifted.json as { b64: string }).b64)
+    expect(bytes.equals(payload?.read(0, payload.size) ?? Buffer.of())).toBe(true)
+  }
+})
+
 test('what is no JSON, or no base64 where there should be some, is unreadable', async () => {
   const long = 'A'.repeat(5_001)
   for (const text of ['', '{', '{"a":"b', '<html>', `{"a":"${long}`, `{"a":"${long}=A"}`])

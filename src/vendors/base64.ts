@@ -207,6 +207,9 @@ class Lifter {
   }
 }
 
+/** Some servers escape `+` and `=`: System.Text.Json's and Gson's default encoders. */
+const unfinishedEscape = /\\(u[0-9a-fA-F]{0,3})?$/
+
 /** Decodes base64 that is given in pieces of any length. */
 class Decoder {
   private readonly spool: Spool
@@ -237,9 +240,10 @@ class Decoder {
       this.decode(whole === text.length ? text : text.slice(0, whole))
       return
     }
-    const split = text.endsWith('\\') ? text.length - 1 : text.length
+    const split = text.length - (unfinishedEscape.exec(text.slice(-5))?.[0].length ?? 0)
     const plain = text
       .slice(0, split)
+      .replaceAll(/\\u[0-9a-fA-F]{4}/g, (code) => String(JSON.parse(`"${code}"`)))
       .replaceAll(/\\([/nr])/g, (_, code) => (code === '/' ? '/' : ''))
     const whole = plain.length - (plain.length % 4)
     this.rest = plain.slice(whole) + text.slice(split)
