@@ -32,7 +32,7 @@ export async function readLive(
     until: nowMs,
     filter: {},
     by: ['model', 'statusClass'],
-    sums: ['requests', 'streamedTokens', 'streamingMs', ...cells],
+    sums: ['requests', 'errors', 'streamedTokens', 'streamingMs', ...cells],
     limit: mostRows,
   })
   const byModel = new Map<string, Map<string, readonly number[]>>()
@@ -46,10 +46,11 @@ export async function readLive(
 
 function liveOf(classes: ReadonlyMap<string, readonly number[]>): Live {
   const requestsOf = (statusClass: string) => classes.get(statusClass)?.[0] ?? 0
+  const brokenOff = classes.get('2xx')?.[1] ?? 0
   const total = [...classes.values()].reduce((sum, each) =>
     sum.map((it, at) => it + (each[at] ?? 0)),
   )
-  const [, tokens = 0, streamingMs = 0, ...counts] = total
+  const [, , tokens = 0, streamingMs = 0, ...counts] = total
   const begun = counts.reduce((sum, count) => sum + count, 0)
   const tried = requestsOf('2xx') + requestsOf('5xx')
   return {
@@ -65,7 +66,7 @@ function liveOf(classes: ReadonlyMap<string, readonly number[]>): Live {
       sample: begun,
     }),
     success: shown(tried, {
-      percent: Math.round((requestsOf('2xx') / tried) * 10_000) / 100,
+      percent: Math.round(((requestsOf('2xx') - brokenOff) / tried) * 10_000) / 100,
       sample: tried,
     }),
   }

@@ -3,7 +3,7 @@
 
 import type { Notice, RunTimeSettings } from '../config/run-time.ts'
 import { anyoneOf } from '../operations/model-access.ts'
-import { quarterMs, type RollupRow } from '../store/rollup-table.ts'
+import { quarterMs } from '../store/rollup-table.ts'
 import type { Store } from '../store/store.ts'
 import { type Offer, publicViewer } from './offer.ts'
 import { timeText } from './time.ts'
@@ -184,24 +184,15 @@ async function countsOf(
   cuts: readonly number[],
   until: number,
 ): Promise<ReadonlyMap<string, Count>> {
-  const read = (statusClass: readonly string[]): Promise<readonly RollupRow[]> =>
-    rollups.read({
-      ...{ cuts, until, filter: { statusClass }, by: ['model'], sums: ['requests'] },
-      limit: mostRows,
-    })
+  const rows = await rollups.read({
+    ...{ cuts, until, filter: { statusClass: ['2xx', '5xx'] } },
+    ...{ by: ['model'], sums: ['requests', 'errors'], limit: mostRows },
+  })
   const counts = new Map<string, Count>()
-  const add = (rows: readonly RollupRow[], failed: 0 | 1) => {
-    for (const {
-      span,
-      by: [model = ''],
-      sums: [sum = 0n],
-    } of rows) {
-      const key = keyOf(model, cuts[span] ?? 0)
-      const requests = Number(sum)
-      counts.set(key, added({ requests, failed: failed * requests }, counts.get(key)))
-    }
+  for (const { span, by, sums } of rows) {
+    const key = keyOf(by[0] ?? '', cuts[span] ?? 0)
+    const [requests = 0, failed = 0] = sums.map(Number)
+    counts.set(key, added({ requests, failed }, counts.get(key)))
   }
-  add(await read(['2xx']), 0)
-  add(await read(['5xx']), 1)
   return counts
 }

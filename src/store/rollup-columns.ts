@@ -75,7 +75,10 @@ const counted: readonly Sum[] = [
   fromRow('requests', 'requests', () => 1),
   { field: 'chargeNano', name: 'charge_nano', of: ({ chargeNano }) => chargeNano },
   ...tokenSums,
-  fromRow('errors', 'errors', ({ status }) => (status >= 400 ? 1 : 0)),
+  // A reply that broke off after its status was sent has failed too.
+  fromRow('errors', 'errors', ({ status, errorCode }) =>
+    status >= 400 || errorCode !== null ? 1 : 0,
+  ),
   fromRow('cacheHits', 'cache_hits', ({ cachedInput }) => (cachedInput > 0 ? 1 : 0)),
   { field: 'writeoffNano', name: 'writeoff_nano', of: ({ writeoffNano }) => writeoffNano },
   { field: 'vendorCostNano', name: 'vendor_cost_nano', of: ({ row }) => row.vendorCostNano },

@@ -135,6 +135,11 @@ async function showsBroken() {
   await broken.click()
   const blame = page.getByRole('region', { name: 'Whose fault it was' })
   await blame.getByText('The vendor’s reply broke off before its end.').waitFor()
+  await page.goto(`${stage.server.url}/console/requests?model=sandbox/chat%2Bfault=error-event`)
+  const bars = page.getByRole('img', { name: 'Requests over time' })
+  expect(await bars.getAttribute('aria-label')).toBe(
+    'Requests over time: 1 in all, 1 of them errors',
+  )
   await page.goto(`${stage.server.url}/console/`)
   expect(await rows.filter({ hasText: 'no-such-model' }).textContent()).toContain('▲')
   await page.close()

@@ -119,6 +119,22 @@ onEachEngine('what is kept of refused requests', (start) => {
     expect(await findings(store)).toEqual([])
   })
 
+  test('a reply that broke off counts as failed; totals of earlier versions need not have it', async () => {
+    const { store, engine } = await start()
+    await fund(store, 'ann', 1_000n)
+    const ref = await lessee(store, 'n1', 'ann', 500n)
+    const broken = { requestId: 'broken', at: 5, errorCode: 'service_unavailable' }
+    await store.settlements.settle([finished(ref, broken, { place: { ...ref, number: 1 } })])
+    expect(await keptTotals(store)).toMatchObject([{ statusClass: '2xx', errors: 1n }])
+    const said = async (errors: number) => {
+      for (const table of ['usage_quarter', 'usage_quarter_all'])
+        await engine.run(`UPDATE ${table} SET errors = ${errors}`, [])
+      return findings(store)
+    }
+    expect(await said(0)).toEqual([])
+    expect(await said(2)).toContain('quarter errors 2, rows make 1')
+  })
+
   test('the audit still finds totals that are wrong', async () => {
     const { store, engine } = await start()
     await fill({ store })

@@ -56,17 +56,12 @@ export function Histogram({ asked, onChange }: HistogramProps) {
   )
 }
 
-function fold({ intervals, until, series }: Shape<'Statistics'>) {
-  const zeros = intervals.map(() => 0)
-  const add = (to: readonly number[], values: readonly (number | null)[] | undefined) =>
-    to.map((value, index) => value + (values?.[index] ?? 0))
-  let ok: readonly number[] = zeros
-  let failed: readonly number[] = zeros
-  for (const { group, values } of series) {
-    const name = Object.values(group)[0] ?? ''
-    if (/^[123]/.test(name)) ok = add(ok, values)
-    else failed = add(failed, values)
-  }
+function fold({ requests, errors }: Record<'requests' | 'errors', Shape<'Statistics'>>) {
+  const { intervals, until } = requests
+  const failed = intervals.map((_, index) => errors.total.values?.[index] ?? 0)
+  const all = intervals.map((_, index) => requests.total.values?.[index] ?? 0)
+  // The two are read one after the other.
+  const ok = all.map((count, index) => Math.max(0, count - (failed[index] ?? 0)))
   const buckets = intervals.map((start, index) => ({ start, end: intervals[index + 1] ?? until }))
   return { ok, failed, buckets }
 }

@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { get, read, type Shape } from '../../api/client.ts'
+import { get, type Shape } from '../../api/client.ts'
 import { follow } from '../../api/follow.ts'
 import type { ListBounds } from '../../app/list-bounds.ts'
 import type { Range } from '../../app/range.ts'
@@ -43,22 +43,27 @@ export function useRequests(asked: Omit<Asked, 'range'>) {
   })
 }
 
-/** Requests by class of status over time; without the filters that totals do not support. */
+/** Requests and failures over time; without the filters that totals do not support. */
 export function useHistogram({ search, range, account }: Asked) {
   const timeZone = useTimeZone()
   const { model, key, group, channel, operation, statusClass, tag } = search
   const known = { model, key, group, channel, operation, statusClass, tag, account }
   const given = Object.entries(known).filter(([, value]) => value !== undefined)
   const query = {
-    metric: 'requests' as const,
-    by: 'statusClass',
     since: range.since,
     until: range.until,
     timeZone,
     ...(Object.fromEntries(given) as Partial<Record<keyof typeof known, string>>),
   }
   return useQuery({
-    ...read('/api/statistics', { params: { query } }),
+    // Under the path of what it reads, so that it is read again with it.
+    queryKey: ['/api/statistics', 'histogram', query],
+    async queryFn({ signal }) {
+      const of = (metric: 'requests' | 'errors') =>
+        get('/api/statistics', { params: { query: { ...query, metric } } }, signal)
+      const [requests, errors] = await Promise.all([of('requests'), of('errors')])
+      return { requests, errors }
+    },
     placeholderData: (before) => before,
   })
 }
