@@ -85,6 +85,8 @@ export async function readOffer(
 
 interface Ordering extends Visit {
   readonly account: string
+  /** The caller's own account; null for a program that has none. */
+  readonly self: string | null
 }
 
 /** The customer's visit, as the request tells it. */
@@ -171,7 +173,10 @@ async function show(
   }
 }
 
-async function judged({ payments, settings }: OrderDesk, input: Input<'createOrder'>) {
+async function judged(
+  { payments, settings }: OrderDesk,
+  input: Input<'createOrder'> & Pick<Ordering, 'account' | 'self'>,
+) {
   const offered = await payments.offered()
   const provider = offered.find(({ name }) => name === input.provider)
   if (provider === undefined) {
@@ -182,6 +187,9 @@ async function judged({ payments, settings }: OrderDesk, input: Input<'createOrd
   const method = input.method ?? methods[0] ?? ''
   if (!methods.includes(method) && method !== automatic?.agree)
     throw new AdminError('invalid', 'method', `expected one of ${methods.join(', ')}`)
+  // Whoever pays leaves a card at the account's disposal, so nobody does it for somebody else.
+  if (method === automatic?.agree && input.self !== input.account)
+    throw new AdminError('invalid', 'account', 'must be your own to agree to automatic payments')
   const amountMinor = parseMinor(input.amount)
   const [least, most] = [settings.minimum, settings.maximum]
   if (amountMinor === null)

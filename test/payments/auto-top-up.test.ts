@@ -80,6 +80,16 @@ describe.each(engines)('automatic top-up on %p', (databaseUrl) => {
     const order = await scene.order({ provider: 'stripe', account: 'nobody' })
     await scene.simulator.paysim.control.pay(order.id)
     expect((await send('nobody', 'PUT', rule)).status).toBe(409)
+    // An administrator would leave the account their own card.
+    const body = {
+      account: 'nobody',
+      provider: 'stripe',
+      method: 'checkout_saved',
+      amount: '10.00',
+      attempt: 'for-somebody',
+    }
+    const byOther = await scene.stage.send(person('root', 'admin'), 'POST', '/api/orders', { body })
+    expect([byOther.status, byOther.json.field]).toEqual([400, 'account'])
     const account = await agreed(10n * unit)
     for (const [change, field] of [
       [{ amount: '0.50' }, 'amount'],

@@ -32,7 +32,9 @@ export function autoTopUpQuery(account: string) {
 /** Renders nothing if no provider of the deployment can pay automatically. */
 export function AutoTopUpCard({ account }: { readonly account: string }) {
   const rule = useQuery(autoTopUpQuery(account))
-  const { mayChange } = roleOf(useMe())
+  const me = useMe()
+  const { mayChange } = roleOf(me)
+  const isOwn = me?.id === account
   const { data } = rule
   if (data === undefined)
     return (
@@ -57,7 +59,15 @@ export function AutoTopUpCard({ account }: { readonly account: string }) {
         )}
         {!mayChange && <Terms rule={data} />}
         {mayChange && data.isAgreed && <RuleForm key={account} rule={data} />}
-        {mayChange && (!data.isAgreed || problem !== null) && <Agree rule={data} />}
+        {mayChange &&
+          (!data.isAgreed || problem !== null) &&
+          (isOwn ? (
+            <Agree rule={data} />
+          ) : (
+            <p className="text-text-2">
+              <Trans>Only the account itself can agree to it, with its own card.</Trans>
+            </p>
+          ))}
       </div>
     </Card>
   )
@@ -121,6 +131,7 @@ function Agree({ rule }: { readonly rule: Rule }) {
       <p className="text-text-2">
         <Trans>
           Agree to it with a first payment: the card is kept at the payment service, never here.
+          After it you set when and how much the card is charged without asking again.
         </Trans>
       </p>
       <Field label={t`First payment`} error={typedProblem ?? refused}>

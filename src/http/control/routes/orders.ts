@@ -277,7 +277,7 @@ export const orderRoutes: readonly ControlRoute[] = [
       await keepOrderPace(services.store, scope.owner)
       const { origin } = new URL(request.url)
       const browser = principal?.kind === 'session' ? principal.sessionId : null
-      const input = { ...body, account, clientAddress: address, origin, browser }
+      const input = { ...body, account, self: scope.self, clientAddress: address, origin, browser }
       const made = await createOrder(admin, await services.orders.desk(), input)
       return { body: made, etag: made.revision }
     },
