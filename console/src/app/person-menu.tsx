@@ -52,9 +52,23 @@ export default function PersonMenu({ person }: { readonly person: Person }) {
           {initial}
         </span>
       }
+      heading={<Who person={person} />}
       items={items}
     />
   )
+}
+
+/** Which of several accounts is signed in. */
+function Who({ person: { name, email, id } }: { readonly person: Person }) {
+  const lines = [...new Set([name, email, id])].filter((line) => line !== null && line !== '')
+  return lines.map((line, index) => (
+    <p
+      key={line}
+      className={index === 0 ? 'truncate font-medium' : 'truncate text-label text-text-2'}
+    >
+      {line}
+    </p>
+  ))
 }
 
 /** As it is read: an emoji may be several characters. */

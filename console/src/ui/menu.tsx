@@ -16,10 +16,12 @@ interface MenuProps {
   /** Its purpose, if the button shows no text. */
   readonly label?: string
   readonly className?: string
+  /** Above the actions: what they are about. */
+  readonly heading?: ReactNode
   readonly items: readonly MenuItem[]
 }
 
-export function Menu({ trigger, label, className, items }: MenuProps) {
+export function Menu({ trigger, label, className, heading, items }: MenuProps) {
   return (
     <BaseMenu.Root>
       <BaseMenu.Trigger
@@ -36,6 +38,9 @@ export function Menu({ trigger, label, className, items }: MenuProps) {
       <BaseMenu.Portal>
         <BaseMenu.Positioner align="end" sideOffset={4} className="z-50">
           <BaseMenu.Popup className="fade-in min-w-44 rounded-card border border-border bg-surface py-1 text-body shadow-overlay outline-none">
+            {heading !== undefined && (
+              <div className="mb-1 max-w-72 border-b border-border px-3 py-2">{heading}</div>
+            )}
             {items.map((item, index) => (
               <BaseMenu.Item
                 key={index}

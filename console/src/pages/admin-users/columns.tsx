@@ -14,6 +14,8 @@ export const columns: readonly Column<Listed>[] = [
     header: <Trans>Status</Trans>,
     cell: (person) => <PersonStatus person={person} />,
   },
+  // Always shown: people choose their names themselves, also those of others.
+  { id: 'id', isLong: true, header: <Trans>Account</Trans>, cell: ({ id }) => <Id value={id} /> },
   { id: 'name', isLong: true, header: <Trans>Name</Trans>, cell: ({ name, id }) => name || id },
   {
     id: 'email',
@@ -21,7 +23,6 @@ export const columns: readonly Column<Listed>[] = [
     header: <Trans>E-mail</Trans>,
     cell: ({ email }) => email ?? <None />,
   },
-  { id: 'id', header: <Trans>Account</Trans>, optional: true, cell: ({ id }) => <Id value={id} /> },
   { id: 'role', header: <Trans>Role</Trans>, cell: ({ role }) => <RoleName role={role} /> },
   {
     id: 'balance',

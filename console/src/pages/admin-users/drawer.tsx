@@ -5,7 +5,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { change, read, type Shape } from '../../api/client.ts'
-import { roleOf, useMe } from '../../api/queries.ts'
+import { roleOf, useBalance, useMe } from '../../api/queries.ts'
 import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
 import { Confirm, Drawer } from '../../ui/dialog.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
@@ -176,6 +176,7 @@ interface AskedProps {
 
 function Asked({ asks, person: { id, revision }, reload, onClose }: AskedProps) {
   const { t } = useLingui()
+  const { data: balance } = useBalance(id)
   const params = { path: { id } }
   if (asks === 'suspend')
     return (
@@ -211,6 +212,17 @@ function Asked({ asks, person: { id, revision }, reload, onClose }: AskedProps) 
           without a name.
         </Trans>
       </p>
+      {balance !== undefined && BigInt(balance.availableNano) > 0n && (
+        <p>
+          <Trans>
+            It gives up the <Money exact nano={balance.availableNano} currency={balance.currency} />{' '}
+            that are left. What it paid can be refunded before:{' '}
+            <Link to="/admin/payments" search={{ account: id }}>
+              Payments
+            </Link>
+          </Trans>
+        </p>
+      )}
     </Confirm>
   )
 }

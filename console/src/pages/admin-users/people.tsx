@@ -8,7 +8,7 @@ import { ColumnChooser } from '../../ui/columns.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { DataTable, moreOf } from '../../ui/table.tsx'
-import { Money, Time } from '../../ui/values.tsx'
+import { Id, Money, Time } from '../../ui/values.tsx'
 import { columns, type Listed, PersonStatus } from './columns.tsx'
 import { PersonDrawer } from './drawer.tsx'
 import type { UsersSearch } from './search.ts'
@@ -92,6 +92,8 @@ function cardOf(person: Listed) {
       </>
     ),
     facts: [
+      // People choose their names themselves, also those of others.
+      person.name === '' || person.name === person.id ? null : <Id key="id" value={person.id} />,
       person.email,
       <Money key="balance" down nano={person.balanceNano} currency={person.currency} />,
       <Time key="seen" relative at={person.lastSeenAt} />,
