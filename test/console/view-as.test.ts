@@ -48,6 +48,7 @@ if (hasBrowser) {
     await page.close()
   })
   test('an invitation is made, shown once, and taken back', invites)
+  test('who takes the name of somebody else is told apart by the account', namesAccounts)
 }
 
 async function views() {
@@ -80,6 +81,7 @@ async function views() {
 async function invites() {
   const page = await stage.open('/admin/users?view=invitations')
   await page.getByRole('button', { name: 'Invite somebody' }).click()
+  await page.getByText('Nobody can accept an invitation here').waitFor()
   await page.getByLabel('Note').fill('for Bob')
   await page.getByRole('button', { name: 'Make invitation' }).click()
   const dialog = page.getByRole('dialog')
@@ -94,4 +96,37 @@ async function invites() {
   await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click()
   await row.getByText('Taken back').waitFor()
   await page.close()
+  const context = await stage.visitor(null)
+  const invited = await stage.open(
+    new URL(address).pathname.replace('/console', '') + new URL(address).search,
+    { context },
+  )
+  await invited.getByText('Your invitation cannot be accepted yet').waitFor()
+  expect(await seriousFindings(invited)).toEqual([])
+  await context.close()
+}
+
+async function namesAccounts() {
+  const context = await stage.visitor('user')
+  const own = await stage.open('/settings', { context })
+  const status = await own.evaluate(async () => {
+    const { revision } = await (await fetch('/api/me')).json()
+    const headers = { 'content-type': 'application/json', 'if-match': `"${revision}"` }
+    const body = JSON.stringify({ name: 'ann' })
+    return (await fetch('/api/me', { method: 'PATCH', headers, body })).status
+  })
+  expect(status).toBe(200)
+  await own.reload()
+  await own.getByRole('button', { name: 'Account menu of ann' }).click()
+  await own.getByRole('menu').getByText('uma', { exact: true }).waitFor()
+  expect(await seriousFindings(own)).toEqual([])
+  await context.close()
+  const page = await stage.open('/admin/users')
+  await page.getByRole('row').filter({ hasText: 'uma' }).click()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('dialog').getByText('It gives up the $1.00 that are left.').waitFor()
+  await page.close()
+  const phone = await stage.open('/admin/users', { width: 390 })
+  await phone.getByRole('listitem').filter({ hasText: 'uma' }).waitFor()
+  await phone.close()
 }

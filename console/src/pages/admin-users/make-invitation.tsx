@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useId, useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
-import { change, randomId, readAll } from '../../api/client.ts'
+import { change, randomId, read, readAll } from '../../api/client.ts'
 import { countRule } from '../../ui/bounds.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -72,10 +72,24 @@ export function MakeInvitation({ onMade, onClose }: MakeInvitationProps) {
         className="flex flex-col gap-4"
         onSubmit={(event) => void form.handleSubmit(send)(event)}
       >
+        <NoProvider />
         <Fields form={form} />
         {problem !== null && <ProblemLine error={problem} />}
       </form>
     </Dialog>
+  )
+}
+
+/** An invitation is accepted by a provider's sign-in. */
+function NoProvider() {
+  const { data } = useQuery(read('/api/auth/providers'))
+  if (data?.providers.length !== 0) return null
+  return (
+    <p role="alert" className="text-warning">
+      <Trans>
+        Nobody can accept an invitation here until the configuration names a provider of sign-in.
+      </Trans>
+    </p>
   )
 }
 

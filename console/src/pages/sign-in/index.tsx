@@ -70,7 +70,7 @@ function Ways({ goOn, invitation: given, error }: WaysProps) {
     <Widget query={query} skeleton={<Skeleton rows={2} height={40} />}>
       {({ providers, signUp }) =>
         providers.length === 0 ? (
-          <ByLink />
+          <ByLink isInvited={given !== ''} />
         ) : (
           <div className="flex flex-col gap-4">
             {(signUp === 'invite' || given !== '') && (
@@ -123,9 +123,17 @@ function Ways({ goOn, invitation: given, error }: WaysProps) {
 }
 
 /** If the operator has configured no provider, a link from the machine itself signs in. */
-function ByLink() {
+function ByLink({ isInvited }: { readonly isInvited: boolean }) {
   return (
     <div className="flex flex-col gap-3">
+      {isInvited && (
+        <p role="alert" className="text-warning">
+          <Trans>
+            Your invitation cannot be accepted yet: no provider is set up here. Tell whoever sent
+            it.
+          </Trans>
+        </p>
+      )}
       <p>
         <Trans>
           No provider is set up here: you sign in by a one-time link. Make one on the machine that
