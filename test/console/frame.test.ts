@@ -69,6 +69,20 @@ if (hasBrowser) {
     expect(await link.isVisible()).toBe(false)
     await page.getByRole('button', { name: 'Open the menu' }).click()
     await link.waitFor()
+    // The keyboard is in the menu, not in the page under it.
+    const close = page.getByRole('button', { name: 'Close the menu' })
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    expect(await focused()).toBe('Close the menu')
+    const tabs: boolean[] = []
+    for (let at = 0; at < 40; at += 1) {
+      await page.keyboard.press('Tab')
+      tabs.push(await page.evaluate(() => document.activeElement?.closest('main, header') === null))
+    }
+    expect(tabs).not.toContain(false)
+    await close.click()
+    expect(await focused()).toBe('Open the menu')
+    await page.getByRole('button', { name: 'Open the menu' }).click()
+    await link.waitFor()
     const covers = page.locator('div[aria-hidden]').filter({ hasNot: page.locator('*') })
     const behind = await covers.evaluateAll((all) =>
       all.map((each) => getComputedStyle(each).backgroundColor),

@@ -11,6 +11,7 @@ import { useIsPhone } from '../ui/media.ts'
 import { Money } from '../ui/values.tsx'
 import { AccountScope, useAccount } from './account-scope.tsx'
 import { Bell } from './bell.tsx'
+import { menuButtonId } from './sidebar.tsx'
 
 const PersonMenu = later(() => import('./person-menu.tsx'), <span className="size-8" />)
 const ZoneMenu = later(() => import('./zone-menu.tsx'), <ZoneName />)
@@ -32,7 +33,7 @@ export function Header({ person, onMenu, onSearch }: HeaderProps) {
   return (
     <header className="sticky top-0 z-30 flex min-h-12 items-center gap-x-2 border-b border-border bg-bg px-2 max-md:flex-wrap md:px-4 print:hidden">
       <span className="md:hidden">
-        <IconButton icon="menu" label={t`Open the menu`} onClick={onMenu} />
+        <IconButton id={menuButtonId} icon="menu" label={t`Open the menu`} onClick={onMenu} />
       </span>
       {operator && <AccountScope />}
       {person !== null && (

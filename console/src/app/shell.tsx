@@ -9,6 +9,7 @@ import { isSignedOut, meQuery, roleOf, useMe, useSessionEnded } from '../api/que
 import { Spinner } from '../ui/button.tsx'
 import { isTyping } from '../ui/dialog.tsx'
 import { later } from '../ui/later.tsx'
+import { useIsPhone } from '../ui/media.ts'
 import { Failure } from '../ui/state.tsx'
 import { Header } from './header.tsx'
 import { useKeptPreferences } from './keep-preferences.ts'
@@ -36,6 +37,7 @@ export function Shell() {
   const { operator } = roleOf(me)
   const [overlay, setOverlay] = useState<Overlay>(null)
   const [isMenuOpen, setMenuOpen] = useState(false)
+  const isPhone = useIsPhone()
   const hasEnded = useSessionEnded()
   const [mustBeFresh, setMustBeFresh] = useState(false)
   useEffect(() => whenNotFresh(() => setMustBeFresh(true)), [])
@@ -63,7 +65,7 @@ export function Shell() {
         <Trans>Skip to the content</Trans>
       </a>
       <Sidebar operator={operator} isOpen={isMenuOpen} onClose={() => setMenuOpen(false)} />
-      <div className="flex min-w-0 flex-1 flex-col">
+      <div className="flex min-w-0 flex-1 flex-col" inert={isMenuOpen && isPhone}>
         <ViewingBanner />
         <Header
           person={me ?? null}

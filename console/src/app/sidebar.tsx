@@ -9,6 +9,9 @@ import { IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { type NavigationItem, operatorPages, userPages } from './navigation.ts'
 
+/** It opens the list of pages on phones, and has the focus again when that is closed. */
+export const menuButtonId = 'menu-button'
+
 interface SidebarProps {
   readonly operator: boolean
   /** On phones. */
@@ -25,6 +28,10 @@ export function Sidebar({ operator, isOpen, onClose }: SidebarProps) {
     document.addEventListener('keydown', press)
     return () => document.removeEventListener('keydown', press)
   }, [isOpen, onClose])
+  useEffect(() => {
+    if (!isOpen) return
+    return () => document.getElementById(menuButtonId)?.focus()
+  }, [isOpen])
   const width = isRail ? 'md:w-14' : 'md:w-14 xl:w-[232px]'
   const words = isRail ? 'md:sr-only' : 'md:max-xl:sr-only'
   return (
@@ -46,7 +53,9 @@ export function Sidebar({ operator, isOpen, onClose }: SidebarProps) {
             <span className={words}>Tollgate</span>
           </Link>
           <span className="md:hidden">
-            <IconButton icon="close" label={t`Close the menu`} onClick={onClose} />
+            {isOpen && (
+              <IconButton autoFocus icon="close" label={t`Close the menu`} onClick={onClose} />
+            )}
           </span>
         </div>
         <Items items={userPages} words={words} />
