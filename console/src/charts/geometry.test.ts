@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 import {
   barsPath,
   bucketAt,
+  dotPath,
   largestOf,
   linePath,
   runs,
@@ -52,7 +53,8 @@ test('a gap breaks a line, and a figure alone is still seen', () => {
     [4, 5],
   ])
   const frame = { width: 50, height: 10, count: 5, scale: { top: 10, ticks: [] } }
-  expect(linePath(frame, [null, 1, 2, null, 3])).toBe('M15 9L25 8M45 7h0.01')
+  expect(linePath(frame, [null, 1, 2, null, 3])).toBe('M15 9L25 8')
+  expect(dotPath(frame, [null, 1, 2, null, 3])).toBe('M45 7h0.01')
 })
 
 test('a bar of little is one pixel high, a bar of nothing is none', () => {

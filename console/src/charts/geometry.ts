@@ -146,18 +146,28 @@ export function barsPath(frame: Frame, layer: Layer, only?: number): string {
     .join('')
 }
 
-/** A line through the middles of buckets, broken at gaps; a figure alone between gaps is a dot. */
+/** A line through the middles of buckets, broken at gaps; `dotPath` draws the figures alone between them. */
 export function linePath(frame: Frame, values: readonly (number | null)[]): string {
-  const middle = frame.width / frame.count / 2
-  return runs(values)
-    .map(([from, to]) => {
-      const points = values.slice(from, to).map((value, index) => {
-        const x = xOf(frame, from + index) + middle
-        return `${round(x)} ${round(yOf(frame, value ?? 0))}`
-      })
-      return points.length === 1 ? `M${points[0]}h0.01` : `M${points.join('L')}`
-    })
+  return stretches(frame, values)
+    .map((points) => (points.length === 1 ? '' : `M${points.join('L')}`))
     .join('')
+}
+
+/** A point for each figure alone between gaps, for a thick stroke with round ends. */
+export function dotPath(frame: Frame, values: readonly (number | null)[]): string {
+  return stretches(frame, values)
+    .map((points) => (points.length === 1 ? `M${points[0]}h0.01` : ''))
+    .join('')
+}
+
+function stretches(frame: Frame, values: readonly (number | null)[]): readonly string[][] {
+  const middle = frame.width / frame.count / 2
+  return runs(values).map(([from, to]) =>
+    values.slice(from, to).map((value, index) => {
+      const x = xOf(frame, from + index) + middle
+      return `${round(x)} ${round(yOf(frame, value ?? 0))}`
+    }),
+  )
 }
 
 function round(value: number): number {

@@ -1,7 +1,7 @@
 // The drawn parts of a chart: grid and axes, stacked bars, lines, marks, and the highlight under the pointer.
 
 import { useId } from 'react'
-import { barsPath, type Frame, linePath, stack, xOf, yOf } from './geometry.ts'
+import { barsPath, dotPath, type Frame, linePath, stack, xOf, yOf } from './geometry.ts'
 import { colourOf, type Series } from './series.ts'
 import type { AxisLabel } from './times.ts'
 
@@ -103,6 +103,7 @@ export function Lines({ frame, series, isLastPartial, highlighted }: DrawingProp
         return (
           <g key={id} data-series={id} stroke={colourOf(colour)} opacity={paler(highlighted, id)}>
             <path d={linePath(frame, sure)} />
+            <path d={dotPath(frame, values)} strokeWidth={6} />
             {isLastPartial && <path d={linePath(frame, ending)} strokeDasharray="2 4" />}
           </g>
         )
@@ -120,13 +121,10 @@ export function Previous({
   readonly values: readonly (number | null)[]
 }) {
   return (
-    <path
-      d={linePath(frame, values)}
-      fill="none"
-      stroke="var(--text-3)"
-      strokeWidth={1.5}
-      strokeDasharray="4 4"
-    />
+    <g fill="none" stroke="var(--text-3)">
+      <path d={linePath(frame, values)} strokeWidth={1.5} strokeDasharray="4 4" />
+      <path d={dotPath(frame, values)} strokeWidth={5} strokeLinecap="round" />
+    </g>
   )
 }
 

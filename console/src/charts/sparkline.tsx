@@ -1,6 +1,6 @@
 // A line of figures in the size of a word, without axes, beside the figure that it explains.
 
-import { type Frame, largestOf, linePath } from './geometry.ts'
+import { dotPath, type Frame, largestOf, linePath } from './geometry.ts'
 import { colourOf, type SeriesColour } from './series.ts'
 
 interface SparklineProps {
@@ -23,15 +23,16 @@ export function Sparkline({ label, values, colour = 1, width = 80, height = 20 }
   const left = count === 1 ? 0 : 1.5 - whole / count / 2
   return (
     <svg role="img" aria-label={label} width={width} height={height} className="block shrink-0">
-      <path
-        d={linePath(frame, values)}
+      <g
         transform={`translate(${left} 1.5)`}
         fill="none"
         stroke={colourOf(colour)}
-        strokeWidth={1.5}
         strokeLinejoin="round"
         strokeLinecap="round"
-      />
+      >
+        <path d={linePath(frame, values)} strokeWidth={1.5} />
+        <path d={dotPath(frame, values)} strokeWidth={4} />
+      </g>
     </svg>
   )
 }
