@@ -26,3 +26,11 @@ test.each([
   const noon = Date.parse(`${day}T15:00:00Z`)
   expect(local(startOfDay(noon, zone), zone)).toBe(`${day} ${hour}:00:00`)
 })
+
+test('a range that ends before it begins is none', () => {
+  const now = Date.parse('2026-11-28T12:00:00Z')
+  const [late, early] = ['2026-11-28T00:00:00Z', '2026-11-01T00:00:00Z']
+  expect(rangeOf({ since: late, until: early }, now, 'UTC').preset).toBe('24h')
+  expect(rangeOf({ since: late, until: late }, now, 'UTC').preset).toBe('24h')
+  expect(rangeOf({ since: early, until: late }, now, 'UTC').preset).toBeNull()
+})

@@ -25,6 +25,14 @@ export interface Range {
   readonly preset: Preset | null
 }
 
+/** A range that ends before it begins is none, as a time that does not exist is none. */
+export function hasOwnBounds(
+  search: RangeSearch,
+): search is RangeSearch & { readonly since: string } {
+  const { since, until } = search
+  return since !== undefined && (until === undefined || Date.parse(since) < Date.parse(until))
+}
+
 /**
  * The present meaning of the search. Own bounds take precedence over a preset. A preset ends at the next whole minute,
  * so that the same query is made (and answered from the cache) within a minute.
@@ -35,7 +43,7 @@ export function rangeOf(
   timeZone: string,
   usual: Preset = '24h',
 ): Range {
-  if (search.since !== undefined) {
+  if (hasOwnBounds(search)) {
     const until = search.until ?? textOf(nextMinute(nowMs))
     return {
       since: textOf(Date.parse(search.since)),
