@@ -15,6 +15,10 @@ const actions = [
   ...controlRoutes.filter((route) => isNoted(route, asked)).map(({ id }) => id),
   'signInByLink',
   'viewAs',
+  // Recorded by the command line, and at starts.
+  'applyFilePrices',
+  'createSignInLink',
+  'restartExport',
 ]
 
 if (hasBrowser) {

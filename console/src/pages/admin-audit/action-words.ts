@@ -4,8 +4,12 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import type { operations } from '../../api/schema.d.ts'
 
+/** Recorded by the command line and at starts, not by the control API. */
+type Elsewhere = 'applyFilePrices' | 'createSignInLink' | 'restartExport' | 'viewAs'
+
 const words = {
   adjustBalance: msg`Credit or debit an account`,
+  applyFilePrices: msg`Take over the prices of the configuration file`,
   askChannelBalance: msg`Ask a vendor for the balance`,
   cancelOrder: msg`Cancel an order`,
   cancelPrices: msg`Cancel scheduled prices`,
@@ -20,6 +24,7 @@ const words = {
   createOrder: msg`Create an order`,
   createPlaygroundKey: msg`Get a key for the playground`,
   createRedemptionBatch: msg`Create redemption codes`,
+  createSignInLink: msg`Create a sign-in link`,
   deleteChannel: msg`Delete a channel`,
   deleteGroup: msg`Delete a group`,
   deleteHistory: msg`Delete kept messages`,
@@ -42,6 +47,7 @@ const words = {
   redeemCode: msg`Redeem a code`,
   refundOrder: msg`Refund an order`,
   removeAutoTopUp: msg`Turn off the automatic top-up`,
+  restartExport: msg`Restart the export of usage`,
   resumePerson: msg`End a user’s suspension`,
   revokeInvitation: msg`Take back an invitation`,
   revokeRedemptionBatch: msg`Revoke redemption codes`,
@@ -73,7 +79,7 @@ const words = {
   updatePerson: msg`Change a user`,
   viewAs: msg`View the console as a user`,
   withdrawPrices: msg`Withdraw set prices`,
-} as const satisfies Partial<Record<keyof operations | 'viewAs', MessageDescriptor>>
+} as const satisfies Partial<Record<keyof operations | Elsewhere, MessageDescriptor>>
 
 type Translate = (word: MessageDescriptor) => string
 
