@@ -27,6 +27,15 @@ if (hasBrowser) {
   test('by tag, requests without one have a row, and a bar leads to those with one', sumsUpByTag)
   test('a file has what is shown', givesFiles)
   test('what-if says what another model would have cost, and what it cannot price', tellsWhatIf)
+  test('no request that read from a cache is a figure, and not that nothing was used', async () => {
+    const page = await stage.open('/usage?range=1h&metric=cacheRate')
+    await page.getByRole('table', { name: 'Breakdown' }).waitFor()
+    await page.getByRole('img', { name: /^Cache rate/ }).waitFor()
+    await page.goto(`${stage.server.url}/console/usage?range=1h&metric=ttftP50&statusClass=4xx`)
+    await page.getByText('No request in this range has this figure.').waitFor()
+    expect(await page.getByText('Nothing in this range').count()).toBe(0)
+    await page.close()
+  })
   test('a contrast theme shows what is chosen, and the colours of series', showsInContrast)
   test('in Chinese, dark and narrow both pages are without a fault', isSameElsewhere)
 }

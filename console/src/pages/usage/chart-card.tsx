@@ -112,7 +112,10 @@ function Figures({ asked, statistics, highlighted, onHighlight }: FiguresProps) 
   const name = t(metricWords[asked.metric])
   const range = asked.range.preset === null ? t`chosen range` : t(presetNames[asked.range.preset])
   const said = sum === null ? t`no value` : write(sum)
-  if (pointsOf(total).every((value) => value === null || value === 0))
+  // No request that read from a cache is a figure too.
+  const isNothing = (value: number | null) =>
+    value === null || (value === 0 && metric !== 'cacheRate')
+  if (pointsOf(total).every(isNothing))
     return (
       <>
         <Headline statistics={statistics} before={before} />
@@ -150,6 +153,9 @@ function Figures({ asked, statistics, highlighted, onHighlight }: FiguresProps) 
 
 /** Nothing in the range, or nothing that matches the filters. */
 function Nothing({ asked, metric }: { readonly asked: Asked; readonly metric: string }) {
+  const { data } = useStatistics({ ...asked, metric: 'requests' })
+  // There may be requests, of which none has this figure.
+  const wasUsed = data !== undefined && (totalOf(data.total) ?? 0) > 0
   const isFiltered = Object.keys(asked.filters).length > 0
   const isOfErrors = metric === 'errors' || metric === 'errorRate'
   return (
@@ -158,6 +164,8 @@ function Nothing({ asked, metric }: { readonly asked: Asked; readonly metric: st
         title={
           isOfErrors ? (
             <Trans>No failed requests in this range.</Trans>
+          ) : wasUsed ? (
+            <Trans>No request in this range has this figure.</Trans>
           ) : isFiltered ? (
             <Trans>Nothing in this range with these filters.</Trans>
           ) : (
