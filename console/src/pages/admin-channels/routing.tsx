@@ -70,6 +70,7 @@ function Question(asked: QuestionProps) {
   const navigate = useNavigate()
   const [model, setModel] = useState(asked.model)
   const [group, setGroup] = useState(asked.group)
+  const [isMissing, setMissing] = useState(false)
   const groups = useQuery(readAll('/api/configuration/groups'))
   const { data: channels = [] } = useChannels()
   const names = useId()
@@ -77,12 +78,14 @@ function Question(asked: QuestionProps) {
   const known = [...new Set(channels.flatMap(({ models }) => Object.keys(models ?? {})))].sort()
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (model.trim() === '') return
+    const isMissing = model.trim() === ''
+    setMissing(isMissing)
+    if (isMissing) return
     void navigate({ to: '.', search: (now) => ({ ...now, model: model.trim(), group }) })
   }
   return (
     <form onSubmit={submit} className="grid items-end gap-3 md:grid-cols-[1fr_10rem_auto]">
-      <Field label={t`Model`}>
+      <Field label={t`Model`} error={isMissing ? t`Enter a model.` : undefined}>
         <Input
           autoFocus
           list={names}
