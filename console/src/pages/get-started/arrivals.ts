@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { read, type Shape } from '../../api/client.ts'
 import { follow } from '../../api/follow.ts'
+import { useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 
 export type Arrival = Shape<'Arrival'>
@@ -15,7 +16,9 @@ const mostKept = 50
  * `isNew`: it arrived since the page was opened. No clock decides that, since the browser's may be wrong.
  */
 export function useArrivals() {
-  const account = useAccount()
+  // An operator's own clients are waited for, not everybody's.
+  const own = useMe()?.id
+  const account = useAccount() ?? own
   const [live, setLive] = useState<readonly Arrival[]>([])
   const [isOpen, setOpen] = useState(false)
   const query = useQuery({
