@@ -1,7 +1,7 @@
 // A filter by some of many values: a searchable list behind a button that says what is chosen.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useState } from 'react'
+import { type KeyboardEvent, useRef, useState } from 'react'
 import { Button } from './button.tsx'
 import { Checkbox, Field, Input } from './field.tsx'
 import { Popover } from './popover.tsx'
@@ -31,6 +31,7 @@ export interface Finder {
 export function ChoiceFilter({ label, options, chosen, onChange, finder }: ChoiceFilterProps) {
   const { t } = useLingui()
   const [text, setText] = useState('')
+  const list = useRef<HTMLFieldSetElement>(null)
   const found = new Set(finder?.found.map(({ value }) => value))
   // A chosen value stays in the list even if nothing has it any more.
   const all = unique([...options, ...(finder?.found ?? []), ...chosen.map((value) => ({ value }))])
@@ -52,6 +53,16 @@ export function ChoiceFilter({ label, options, chosen, onChange, finder }: Choic
     const next = isChosen ? [...chosen, value] : chosen.filter((other) => other !== value)
     onChange(next.length === 0 ? undefined : next)
   }
+  function press(event: KeyboardEvent<HTMLInputElement>) {
+    const [only, ...others] = shown
+    if (event.key === 'ArrowDown') {
+      event.preventDefault()
+      list.current?.querySelector('input')?.focus()
+    } else if (event.key === 'Enter' && only !== undefined && others.length === 0) {
+      event.preventDefault()
+      toggle(only.value, !chosen.includes(only.value))
+    }
+  }
   return (
     <>
       <Popover label={t`Filter by ${label}`} text={summary}>
@@ -61,6 +72,7 @@ export function ChoiceFilter({ label, options, chosen, onChange, finder }: Choic
               <Input
                 value={text}
                 placeholder={t`Search`}
+                onKeyDown={press}
                 onChange={({ target }) => {
                   setText(target.value)
                   finder?.find(target.value)
@@ -68,7 +80,7 @@ export function ChoiceFilter({ label, options, chosen, onChange, finder }: Choic
               />
             </Field>
           )}
-          <fieldset className="flex max-h-64 flex-col gap-2 overflow-y-auto">
+          <fieldset ref={list} className="flex max-h-64 flex-col gap-2 overflow-y-auto">
             <legend className="sr-only">{label}</legend>
             {shown.map(({ value, label }) => (
               <Checkbox
