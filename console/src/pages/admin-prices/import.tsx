@@ -115,7 +115,6 @@ function Compared({ compared, asked, onOpen, again }: ComparedProps) {
   const { t } = useLingui()
   const client = useQueryClient()
   const [allowLarge, setAllowLarge] = useState(false)
-  const [isAsking, setAsking] = useState(false)
   const take = useMutation({
     mutationFn: (model?: string) => {
       const body = { ...asked, ...(model !== undefined && { model }), apply: true, allowLarge }
@@ -162,30 +161,11 @@ function Compared({ compared, asked, onOpen, again }: ComparedProps) {
           <Empty title={<Trans>The prices in force are those of the list.</Trans>} />
         ) : (
           <>
-            <Buttons>
-              <Button busy={take.isPending} onClick={() => setAsking(true)}>
-                <Trans>Take all {changes.length}</Trans>
-              </Button>
-            </Buttons>
-            {isAsking && (
-              <Confirm
-                danger={false}
-                title={
-                  <Plural
-                    value={changes.length}
-                    one="Take the price of # model?"
-                    other="Take the prices of # models?"
-                  />
-                }
-                action={t`Take all`}
-                onConfirm={async () => take.mutate(undefined)}
-                onClose={() => setAsking(false)}
-              >
-                <p>
-                  <Trans>All customers pay them from their next request.</Trans>
-                </p>
-              </Confirm>
-            )}
+            <TakeAll
+              count={changes.length}
+              isBusy={take.isPending}
+              onTake={() => take.mutate(undefined)}
+            />
             <Changes
               changes={changes}
               isBusy={take.isPending}
@@ -196,6 +176,43 @@ function Compared({ compared, asked, onOpen, again }: ComparedProps) {
         )}
       </div>
     </Card>
+  )
+}
+
+interface TakeAllProps {
+  readonly count: number
+  readonly isBusy: boolean
+  readonly onTake: () => void
+}
+
+function TakeAll({ count, isBusy, onTake }: TakeAllProps) {
+  const { t } = useLingui()
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <Buttons>
+      <Button busy={isBusy} onClick={() => setAsking(true)}>
+        <Trans>Take all {count}</Trans>
+      </Button>
+      {isAsking && (
+        <Confirm
+          danger={false}
+          title={
+            <Plural
+              value={count}
+              one="Take the price of # model?"
+              other="Take the prices of # models?"
+            />
+          }
+          action={t`Take all`}
+          onConfirm={async () => onTake()}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            <Trans>All customers pay them from their next request.</Trans>
+          </p>
+        </Confirm>
+      )}
+    </Buttons>
   )
 }
 

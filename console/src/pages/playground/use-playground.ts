@@ -84,6 +84,23 @@ export function usePlayground(asked: Asked) {
       }
     },
     remove: (id: string) => setDraft((before) => without(before, id)),
+    ...columnsOf({ models, draft, setDraft, stop, setConversation }),
+  }
+}
+
+type SetDraft = Dispatch<SetStateAction<Draft>>
+
+interface Columns {
+  readonly models: readonly string[]
+  readonly draft: Draft
+  readonly setDraft: SetDraft
+  readonly stop: (id?: string) => void
+  readonly setConversation: (place: number, messages: readonly Message[]) => void
+}
+
+/** What adds and removes whole conversations. */
+function columnsOf({ models, draft, setDraft, stop, setConversation }: Columns) {
+  return {
     /** Adds a column with the questions of the first; its last question waits for an answer. */
     addColumn() {
       const [first = []] = draft.conversations
@@ -91,7 +108,7 @@ export function usePlayground(asked: Asked) {
       setConversation(models.length, first.slice(0, last + 1))
     },
     removeColumn(place: number) {
-      for (const message of conversationOf(place)) stop(message.id)
+      for (const message of draft.conversations[place] ?? []) stop(message.id)
       setDraft((before) => ({
         ...before,
         conversations: before.conversations.filter((_, index) => index !== place),
@@ -109,8 +126,6 @@ export function usePlayground(asked: Asked) {
     },
   }
 }
-
-type SetDraft = Dispatch<SetStateAction<Draft>>
 
 /** Answers as they stream in. */
 function useAnswers({ models, group }: Asked, { settings }: Draft, setDraft: SetDraft) {
