@@ -36,6 +36,7 @@ function open(more: Partial<SafeFetchOptions> = {}) {
       ...more,
     },
     unused,
+    { maxBytes: 400_000, maxTotalBytes: 700_000 },
   )
 }
 
@@ -151,6 +152,18 @@ describe('no result', () => {
       expect(spool.pieces.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(1_100_000)
     }
     await eventually(() => stopped > 0 || undefined)
+  })
+
+  test('what a client named beyond the bounds of its uploads', async () => {
+    const url = serve(() => reply(png, 'image/png'))
+    const large = serve(() => reply(Buffer.alloc(400_001, 1), 'image/png'))
+    const { signal } = new AbortController()
+    const spool = new TestSpool()
+    expect((await open().fetchInto(url, spool, { signal, namedBytes: 0 })).size).toBe(png.length)
+    const tooLarge = open().fetchInto(large, spool, { signal, namedBytes: 0 })
+    await expect(tooLarge).rejects.toThrow('larger than 400000 bytes')
+    const tooMany = open().fetchInto(url, spool, { signal, namedBytes: 2 * png.length })
+    await expect(tooMany).rejects.toThrow(`larger than ${700_000 - 2 * png.length} bytes`)
   })
 
   test('what leads inside, but for what lies beside the vendor itself', async () => {

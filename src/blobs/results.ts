@@ -20,6 +20,15 @@ export interface From {
   readonly signal: AbortSignal
   /** The origin of the channel's base address: the vendor's results there are fetched even from a private network. */
   readonly home?: string
+  /** For a file that the client named: the bytes of those its request named before. It is bounded as uploads are. */
+  readonly namedBytes?: number
+}
+
+/** Bounds of the files that a client names. */
+interface NamedBounds {
+  readonly maxBytes: number
+  /** Of all files of one request. */
+  readonly maxTotalBytes: number
 }
 
 export interface Results {
@@ -37,13 +46,21 @@ export interface Results {
   judge(url: string): Promise<string>
 }
 
-export function createResults(options: SafeFetchOptions, hosting: Hosting): Results {
+export function createResults(
+  options: SafeFetchOptions,
+  hosting: Hosting,
+  named: NamedBounds,
+): Results {
   return {
     host: (payload, account, origin = '') => hosting.host(payload, account, origin),
     async fetchInto(url, spool, from) {
       const taken = new Taken(spool)
-      const { home, signal } = from ?? {}
-      await fetchTo(home === undefined ? options : { ...options, home }, url, taken, signal)
+      const { home, signal, namedBytes } = from ?? {}
+      const bounded =
+        namedBytes === undefined
+          ? options
+          : { ...options, maxBytes: Math.min(named.maxBytes, named.maxTotalBytes - namedBytes) }
+      await fetchTo(home === undefined ? bounded : { ...bounded, home }, url, taken, signal)
       return taken.end()
     },
     judge: (url) => judgedHost(options, url),

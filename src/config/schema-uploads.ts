@@ -5,7 +5,7 @@ import { bytes, key, section } from './schema-parts.ts'
 export const uploads = section({
   maxImageBytes: key(
     bytes,
-    'Largest image in a form, in bytes; a larger one gets 413.',
+    'Largest image in a form, in bytes; a larger one gets 413. Also the largest that is fetched from an address that a client names; a larger one gets 400.',
     50 * 1024 * 1024,
   ),
   maxAudioBytes: key(

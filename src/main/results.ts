@@ -21,7 +21,7 @@ export function openDiskFiles(config: Config): DiskFiles {
 type ResultParts = Pick<ProcessParts, 'dialer' | 'diskFiles' | 'log'>
 
 export function resultsFor(config: Config, { dialer, diskFiles, log }: ResultParts): Results {
-  const { media } = config
+  const { media, uploads } = config
   const store = storeFor(config, diskFiles)
   const hosting = createHosting({
     store,
@@ -31,7 +31,10 @@ export function resultsFor(config: Config, { dialer, diskFiles, log }: ResultPar
       log.info({ account, file: id, expires, bytes }, 'a result is hosted'),
   })
   const safeFetch = { dialer, maxBytes: media.maxResultBytes, timeoutMs: quietMs, untilQuiet: true }
-  return createResults({ ...safeFetch, accept: '*/*' }, hosting)
+  return createResults({ ...safeFetch, accept: '*/*' }, hosting, {
+    maxBytes: uploads.maxImageBytes,
+    maxTotalBytes: uploads.maxFormBytes,
+  })
 }
 
 function storeFor({ media }: Config, diskFiles: DiskFiles): FileStore {

@@ -23,6 +23,7 @@ import {
   type MediaCall,
   type MediaTools,
   moderated,
+  type Payload,
   type Picture,
 } from './media.ts'
 
@@ -35,12 +36,10 @@ export const dashscopeImages: MediaAdapter = {
   async serve(call, tools) {
     refuseTransparent(call)
     const asked = imageRequest(call)
-    const several = makesSeveral.test(call.model)
-    const calls = several ? 1 : asked.count
-    const made = await times(calls, () =>
-      isWan.test(call.model) ? wan(call, tools, asked) : qwen(call, tools, asked, several),
-    )
-    return { kind: 'images', images: made.flat(), usage: null, dropped: droppedFields(call) }
+    const images = isWan.test(call.model)
+      ? await wan(call, tools, asked)
+      : await qwen(call, tools, asked)
+    return { kind: 'images', images, usage: null, dropped: droppedFields(call) }
   },
 }
 
@@ -58,15 +57,28 @@ function parametersOf({ size, seed }: ImageRequest, count: number | null): JsonO
   }
 }
 
-async function qwen(
-  call: MediaCall,
-  tools: MediaTools,
-  asked: ImageRequest,
-  several: boolean,
-): Promise<Picture[]> {
+async function qwen(call: MediaCall, tools: MediaTools, asked: ImageRequest): Promise<Picture[]> {
   const { images, mask } = await givenImages(call, tools)
   if (mask !== null)
     throw invalidRequest('This model takes no mask; say in the prompt what to change.', 'mask')
+  const several = makesSeveral.test(call.model)
+  const made = await times(several ? 1 : asked.count, () =>
+    qwenCall(call, tools, { asked, images, several }),
+  )
+  return made.flat()
+}
+
+interface QwenCall {
+  readonly asked: ImageRequest
+  readonly images: readonly Payload[]
+  readonly several: boolean
+}
+
+async function qwenCall(
+  call: MediaCall,
+  tools: MediaTools,
+  { asked, images, several }: QwenCall,
+): Promise<Picture[]> {
   const body = new JsonBody()
   const content: JsonValue[] = images.map((payload) => ({ image: body.hole(payload, 'address') }))
   content.push({ text: asked.prompt })

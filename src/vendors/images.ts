@@ -121,7 +121,7 @@ async function fetched(url: string, param: string, tools: MediaTools): Promise<P
   } catch (error) {
     // The client named the URL, so this is not the vendor's fault.
     if (!(error instanceof MediaFault) || error.fault.kind !== 'unreadable') throw error
-    throw invalidRequest(`${param} cannot be fetched`, param)
+    throw invalidRequest(`${param} cannot be fetched: ${error.fault.message}`, param)
   }
 }
 

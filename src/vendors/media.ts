@@ -126,7 +126,10 @@ export interface MediaTools {
   open(call: VendorCall): Promise<VendorStream>
   /** The fault that an unsuccessful reply means, by the vendor's own form of errors. */
   faultOf(reply: VendorReply): MediaFault
-  /** Fetches a file that the client named: without credentials, from the public internet alone. */
+  /**
+   * Fetches a file that the client named: without credentials, from the public internet alone, as large as an upload
+   * may be. One at a time. Rejects with MediaFault `unreadable` that says why it cannot be had.
+   */
   fetch(url: string): Promise<Payload>
   wait(ms: number): Promise<void>
 }

@@ -279,6 +279,17 @@ describe('DashScope', () => {
     })
   })
 
+  test('an image behind an address is fetched once, however many calls it takes', async () => {
+    const json = { output: { choices: [{ message: { content: [{ image: url }] } }] } }
+    const fetched = () => upload('image', picture).payload
+    const played = playedTools('dashscope', { answer: () => ({ json }), baseUrl: base, fetched })
+    const fields = { n: 3, images: [{ image_url: 'https://a.b/c' }] }
+    const edits = 'openai-image-edits'
+    await servedImages('dashscope', 'qwen-image-edit', played, fields, [], edits)
+    expect(played.requests).toHaveLength(3)
+    expect(played.fetched).toEqual(['https://a.b/c'])
+  })
+
   test('Wan is a job', async () => {
     const played = play(
       'dashscope',

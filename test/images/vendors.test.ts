@@ -116,7 +116,10 @@ describe('Gemini', () => {
     const edits = 'openai-image-edits'
     await expect(
       servedImages('google', 'gemini-2.5-flash-image', played, { images }, [], edits),
-    ).rejects.toMatchObject({ detail: { param: 'images[0].image_url' } })
+    ).rejects.toMatchObject({
+      message: 'images[0].image_url cannot be fetched: nothing is there',
+      detail: { param: 'images[0].image_url' },
+    })
   })
 
   test('what is blocked is refused, what is no image has failed', async () => {

@@ -2,7 +2,6 @@
 
 import { Buffer } from 'node:buffer'
 import type { From } from '../../blobs/results.ts'
-import type { Fault } from '../../errors.ts'
 import type { Channel } from '../../relay/channel.ts'
 import type { RelayRequest, RelayRooms } from '../../relay/request.ts'
 import { TokenMissing, TokenRefused } from '../../relay/tokens.ts'
@@ -45,6 +44,8 @@ export class MediaWork implements MediaTools {
   private readonly leaving = new AbortController()
   private readonly over = Promise.withResolvers<never>()
   private isOver = false
+  /** Of the files that the client named and that were fetched. */
+  private namedBytes = 0
   /** Whether the vendor was asked anything. */
   hasAsked = false
 
@@ -131,10 +132,13 @@ export class MediaWork implements MediaTools {
     const { results } = this.options.rooms
     try {
       // Not by way of `from`: the vendor's own origin may be closed to clients.
-      const { signal } = this.leaving
-      return await this.race(results.fetchInto(url, this.spool, { signal }))
+      const from = { signal: this.leaving.signal, namedBytes: this.namedBytes }
+      const payload = await this.race(results.fetchInto(url, this.spool, from))
+      this.namedBytes += payload.size
+      return payload
     } catch (error) {
-      throw unfetched(error)
+      if (!(error instanceof NotFetched)) throw error
+      throw unreadable(error.message)
     }
   }
 
@@ -190,8 +194,7 @@ function unreadable(message: string): MediaFault {
 /** The vendor's result lies where it cannot be fetched: the vendor's fault, not the client's. */
 function unfetched(error: unknown): unknown {
   if (!(error instanceof NotFetched)) return error
-  const fault: Fault = { kind: 'unreadable', message: `the vendor's result: ${error.message}` }
-  return new MediaFault(fault)
+  return unreadable(`the vendor's result: ${error.message}`)
 }
 
 /** The media type of a reply, in lower case, without parameters. */
