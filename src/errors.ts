@@ -110,6 +110,8 @@ export interface Fault {
   /** The vendor's finer code, such as `context_length_exceeded`. */
   readonly code?: string
   readonly retryAfterMs?: number
+  /** The vendor has done a part of the work and may bill it, whatever `kind` says: like `uncertain` in the table. */
+  readonly worked?: true
 }
 
 const causes: Readonly<Record<FaultKind, string>> = {

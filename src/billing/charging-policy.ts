@@ -218,14 +218,14 @@ export function failedAttempt(
   { authorization }: BilledRequest,
   { channelId: channel, costPpm }: Pick<Candidate, 'channelId' | 'costPpm'>,
   attempt: { readonly accepted: boolean; readonly summary: ReplySummary },
-  { kind, status }: Fault,
+  { kind, status, worked: inPart }: Fault,
 ): FailedAttempt {
   const { accepted, summary } = attempt
   const counted = authorization.counted(summary.outputBytes ?? 0)
   const { usage: reported } = summary
   const isPart = reported !== null && isOfBeginning(reported, summary, counted)
   const usage = isPart ? withReplyOf(counted, reported) : (reported ?? counted)
-  const worked = faultTable[kind].uncertain || accepted
+  const worked = faultTable[kind].uncertain || accepted || inPart === true
   const units = unitsOf(authorization, summary, usage)
   const costNano = worked ? atOwnCost(authorization.rate.cost(usage, units), costPpm) : 0n
   return { channel, kind, costNano: String(costNano), ...(status !== undefined && { status }) }

@@ -218,7 +218,7 @@ export class Attempts {
     if (current !== null && !failsOver(current.plan.channel, fault))
       return row.failover ? 'status_not_retried' : 'request_at_fault'
     if (next === undefined || this.tried >= this.maxAttempts) return 'no_other_channel'
-    if (row.uncertain && !mayRepeat(this)) return 'outcome_unknown'
+    if ((row.uncertain || fault.worked) && !mayRepeat(this)) return 'outcome_unknown'
     if (isShielded(next, this.rooms)) return 'retry_budget'
     const isLate = performance.now() - this.request.startedMs >= this.rooms.timeouts.totalMs
     return isLate ? 'out_of_time' : 'next_channel'

@@ -38,7 +38,9 @@ export const bflImages: MediaAdapter = {
     refuseTransparent(call)
     const asked = imageRequest(call)
     const given = await givenImages(call, tools)
-    const images = await times(asked.count, (index) => make(call, tools, { asked, given, index }))
+    const images = await times(tools, asked.count, (index) =>
+      make(call, tools, { asked, given, index }),
+    )
     return { kind: 'images', images, usage: null, dropped: droppedFields(call, ['output_format']) }
   },
 }

@@ -62,7 +62,7 @@ async function qwen(call: MediaCall, tools: MediaTools, asked: ImageRequest): Pr
   if (mask !== null)
     throw invalidRequest('This model takes no mask; say in the prompt what to change.', 'mask')
   const several = makesSeveral.test(call.model)
-  const made = await times(several ? 1 : asked.count, () =>
+  const made = await times(tools, several ? 1 : asked.count, () =>
     qwenCall(call, tools, { asked, images, several }),
   )
   return made.flat()

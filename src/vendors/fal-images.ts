@@ -6,6 +6,7 @@ import type { JsonObject } from '../wire/ir.ts'
 import { listOf, objectOf, text } from '../wire/json/value.ts'
 import { JsonBody, type Lifted } from './base64.ts'
 import {
+  afterWork,
   askJson,
   droppedFields,
   failed,
@@ -45,9 +46,10 @@ export const falImages: MediaAdapter = {
       const state = await lookAfter(tools, { url: stateUrl })
       return state === null ? null : isDone(state)
     })
-    const reply = await tools.ask({ method: 'GET', url: resultUrl })
-    const dropped = droppedFields(call, ['output_format'])
-    return { ...resultOf(await read(reply, tools)), dropped }
+    const result = await afterWork(async () =>
+      read(await tools.ask({ method: 'GET', url: resultUrl }), tools),
+    )
+    return { ...resultOf(result), dropped: droppedFields(call, ['output_format']) }
   },
 }
 

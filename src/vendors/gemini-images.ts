@@ -34,7 +34,7 @@ export const geminiImages: MediaAdapter = {
     if (mask !== null)
       throw invalidRequest('This model takes no mask; say in the prompt what to change.', 'mask')
     const shape = imageConfig(call.model, asked)
-    const drawn = await times(asked.count, () => draw(call, tools, { asked, given, shape }))
+    const drawn = await times(tools, asked.count, () => draw(call, tools, { asked, given, shape }))
     const images = drawn.flatMap((each) => each.images)
     const usage = sum(drawn.map((each) => each.usage))
     return { kind: 'images', images, usage, dropped: droppedFields(call) }

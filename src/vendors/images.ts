@@ -125,9 +125,67 @@ async function fetched(url: string, param: string, tools: MediaTools): Promise<P
   }
 }
 
-/** Repeats a call as often as the client wants images, for vendors that make one image per call. */
-export function times<T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> {
-  return Promise.all(Array.from({ length: count }, (_, index) => work(index)))
+/** Rounds of calls that may all be refused, after one that was not. */
+const mostIdleRounds = 5
+/** A vendor that says to wait longer is not asked again. */
+const mostRetryAfterMs = 60_000
+
+/**
+ * Repeats a call as often as the client wants images, for vendors that make one image per call. Where a vendor's rate
+ * limit refuses some of them, those are made later: the images there are must not be lost, or made again elsewhere.
+ */
+export async function times<T>(
+  tools: MediaTools,
+  count: number,
+  work: (index: number) => Promise<T>,
+): Promise<T[]> {
+  const made = new Map<number, T>()
+  let left = Array.from({ length: count }, (_, index) => index)
+  for (let idleRounds = 0; ; ) {
+    const before = made.size
+    const ends = await Promise.allSettled(
+      left.map(async (index) => void made.set(index, await work(index))),
+    )
+    if (made.size === count) return inOrder(made)
+    const errors = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []))
+    const waitMs = errors.map(repeatableAfter).reduce(longest)
+    idleRounds = made.size > before ? 0 : idleRounds + 1
+    if (waitMs === null || made.size === 0 || idleRounds > mostIdleRounds) {
+      const error = errors.find((each) => repeatableAfter(each) === null) ?? errors[0]
+      throw made.size === 0 ? error : partlyDone(error)
+    }
+    left = left.filter((index) => !made.has(index))
+    await tools.wait(Math.max(waitMs, Math.min(longestWaitMs, firstWaitMs * 2 ** idleRounds)))
+  }
+}
+
+function inOrder<T>(made: ReadonlyMap<number, T>): T[] {
+  return [...made].sort(([one], [other]) => one - other).map(([, each]) => each)
+}
+
+/** How long to wait before a call that failed so is repeated; null: it is not. */
+function repeatableAfter(error: unknown): number | null {
+  if (!(error instanceof MediaFault) || error.fault.kind !== 'rate_limited') return null
+  const { retryAfterMs = 0 } = error.fault
+  return retryAfterMs > mostRetryAfterMs ? null : retryAfterMs
+}
+
+function longest(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? null : Math.max(one, other)
+}
+
+/** For steps that follow the vendor's work. */
+export async function afterWork<T>(step: () => Promise<T>): Promise<T> {
+  try {
+    return await step()
+  } catch (error) {
+    throw partlyDone(error)
+  }
+}
+
+/** The vendor has done some of the work, and may bill it: no other is asked for the whole. */
+function partlyDone(error: unknown): unknown {
+  return error instanceof MediaFault ? new MediaFault({ ...error.fault, worked: true }) : error
 }
 
 /** Sends JSON and reads the reply. Rejects with MediaFault where it is not a success. */
@@ -176,7 +234,7 @@ export async function lookAfter(
     return objectOf((await read(reply, tools)).json)
   } catch (error) {
     if (error instanceof MediaFault && unanswered.has(error.fault.kind)) return null
-    throw error
+    throw partlyDone(error)
   }
 }
 

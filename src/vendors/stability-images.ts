@@ -41,7 +41,7 @@ export const stabilityImages: MediaAdapter = {
     if (images.length > 1) throw invalidRequest('This model takes one image.', 'image')
     const form =
       images[0] === undefined ? generation(call, asked) : edit(call, asked, images[0], mask)
-    const made = await times(asked.count, (index) => make(form, asked, tools, index))
+    const made = await times(tools, asked.count, (index) => make(form, asked, tools, index))
     return {
       kind: 'images',
       images: made,
