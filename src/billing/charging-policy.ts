@@ -123,7 +123,8 @@ function usageOf(
   const isCharged =
     (status === 200 && errorCode === null) ||
     (stopped && accepted) ||
-    outputOf(settlement.request, summary) > 0
+    outputOf(settlement.request, summary) > 0 ||
+    hasImages(settlement.request, summary)
   if (summary === null || !isCharged) return nothing
   return { usage: countedOf(settlement.request, summary), source: 'counted' }
 }
@@ -190,7 +191,21 @@ function isFree(
   if (errorCode === null) return isFreeAnswer(request, usage, policy)
   // The client's own money or `max_cost` ended it: what was delivered is owed whatever the policy.
   if (errorCode === 'insufficient_quota' || errorCode === 'request_stopped') return false
-  return billing.vendorFails === 'free' || isEmpty(usage)
+  return (
+    billing.vendorFails === 'free' || (isEmpty(usage) && !hasImages(request, settlement.summary))
+  )
+}
+
+/** Whether images were delivered, which may have no usage. */
+function hasImages({ dialect }: BilledRequest, summary: ReplySummary | null): boolean {
+  return dialect.operation === 'image' && summary?.units != null
+}
+
+/** Whether a reply that broke off had delivered something its client is charged for. */
+export function isDelivered(request: BilledRequest, summary: ReplySummary | null): boolean {
+  if (summary === null) return false
+  const { usage, outputBytes } = summary
+  return usage !== null || (outputBytes ?? 0) > 0 || hasImages(request, summary)
 }
 
 function isFreeAnswer(

@@ -1,6 +1,7 @@
 // One request from its first attempt to its settlement: the only place that fails over, commits and settles.
 
 import type { StopReason } from '../billing/authorization.ts'
+import { isDelivered } from '../billing/charging-policy.ts'
 import type { Keeping, ReplySummary } from '../billing/settlement.ts'
 import { type Fault, GatewayError } from '../errors.ts'
 import type { AttemptOwner } from './attempt.ts'
@@ -191,10 +192,8 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     const then = isOpen || ending.settled ? 'already_answering' : attempts.after(fault)
     const again = then === 'next_channel'
     attempts.tell(shown, again)
-    const { usage = null, outputBytes = null } = delivery.summary ?? {}
     // What was delivered is charged to the client: it is not the gateway's own loss.
-    const isDelivered = isOpen && (usage !== null || (outputBytes ?? 0) > 0)
-    if (!isDelivered) attempts.writeOff(fault, then)
+    if (!isOpen || !isDelivered(this.request, delivery.summary)) attempts.writeOff(fault, then)
     if (again) {
       delivery.restart()
       this.next()

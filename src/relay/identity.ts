@@ -287,8 +287,8 @@ export class IdentityStream implements ReplyPath {
   }
 
   private get finished(): boolean {
-    const { finishReason, unended } = this.watcher
-    return finishReason !== null && unended !== true
+    const { finishReason, unended, mayEnd } = this.watcher
+    return (finishReason !== null && unended !== true) || mayEnd === true
   }
 
   private completed(): void {

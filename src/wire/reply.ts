@@ -75,6 +75,8 @@ export interface Watcher {
   readonly finishReason: string | null
   /** Of several choices one has begun and has no finish reason, so that a stream that ends now was cut off. */
   readonly unended?: boolean
+  /** The stream may end here, although it brought less than was asked for. */
+  readonly mayEnd?: boolean
   readonly model: string | null
   /** The frame last given was the stream's terminal event, whatever its kind. */
   readonly ended?: boolean

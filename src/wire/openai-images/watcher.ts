@@ -26,6 +26,7 @@ export class ImageWatcher implements Watcher {
   units: Units | null = null
   private readonly options: WatchOptions
   private done = 0
+  private isUnderWay = false
 
   constructor(options: WatchOptions) {
     this.options = options
@@ -51,11 +52,19 @@ export class ImageWatcher implements Watcher {
     const type = named('type')
     const word = type?.kind === 'string' ? stringOf(bytes, type.start, type.end) : ''
     if (word === 'error' || named('error') !== undefined) return this.failed(bytes, at)
-    if (word.endsWith('.partial_image')) {
-      this.semantic = true
-      return frameKind.semantic
-    }
+    if (word.endsWith('.partial_image')) return this.partial()
     return word.endsWith('.completed') ? this.completed(bytes, named) : frameKind.lifecycle
+  }
+
+  /** A vendor may make fewer images than it was asked for. */
+  get mayEnd(): boolean {
+    return this.done > 0 && !this.isUnderWay
+  }
+
+  private partial(): FrameKind {
+    this.semantic = true
+    this.isUnderWay = true
+    return frameKind.semantic
   }
 
   private completed(bytes: Uint8Array, named: (name: string) => Member | undefined): FrameKind {
@@ -81,7 +90,7 @@ export class ImageWatcher implements Watcher {
     if (last !== 0x7d) return this.cut()
     const ends = [end, beginning.subarray(0, beginning.lastIndexOf(quote) + 1)]
     const word = (name: string) => firstOf(ends, (bytes) => tailWord(bytes, name))
-    if (word('type')?.endsWith('.completed') !== true) return frameKind.semantic
+    if (word('type')?.endsWith('.completed') !== true) return this.partial()
     this.finish(unitsSaid(peek, { size: word('size'), quality: word('quality') }, this.done + 1))
     const usage = firstOf(ends, (bytes) => tailUsage(bytes, quirks))
     if (usage === null) return frameKind.semantic
@@ -91,6 +100,7 @@ export class ImageWatcher implements Watcher {
 
   private finish(units: Units): void {
     this.done++
+    this.isUnderWay = false
     this.units = units
     if (this.done >= (this.options.peek?.choices ?? 1)) this.finishReason = 'stop'
   }
