@@ -27,10 +27,14 @@ interface Charges {
 const nothing = { usage: noUsage, source: 'none' } as const
 
 export function chargesOf(settlement: Settlement): Charges {
-  const { request, summary, failedAttempts } = settlement
+  const { request, failedAttempts } = settlement
   const { authorization } = request
   const { rate, rooms } = authorization
-  const { usage, source } = usageOf(settlement, summary)
+  const summary = withAllImages(settlement)
+  const found = usageOf(settlement, summary)
+  const { usage } = found
+  const isScaled = summary !== settlement.summary && found.source === 'reported'
+  const source = isScaled ? 'counted' : found.source
   const units = unitsOf(authorization, summary, usage)
   const costNano = source === 'none' ? 0n : rate.cost(usage, units)
   // Where every attempt failed, the one asked last is among them.
@@ -199,6 +203,24 @@ function isFree(
 /** Whether images were delivered, which may have no usage. */
 function hasImages({ dialect }: BilledRequest, summary: ReplySummary | null): boolean {
   return dialect.operation === 'image' && summary?.units != null
+}
+
+/**
+ * All images count that were asked for, at the average of those that came, where the client left before the last: a
+ * vendor makes and bills them together.
+ */
+function withAllImages({ request, summary, errorCode, drained }: Settlement): ReplySummary | null {
+  if (summary?.units == null || !hasImages(request, summary)) return summary
+  const { units, usage, finishReason } = summary
+  if (drained || finishReason !== null || !stoppedBy.has(errorCode ?? '')) return summary
+  const made = Object.values(units).reduce((total, count) => total + count, 0)
+  const all = (count: number) => Math.ceil((count * Math.max(made, request.peek.choices)) / made)
+  const { output = 0, imageOutput = 0 } = usage ?? {}
+  return {
+    ...{ model: summary.model, outputBytes: summary.outputBytes, finishReason: 'stop' },
+    usage: usage && { ...usage, output: all(output), imageOutput: all(imageOutput) },
+    units: Object.fromEntries(Object.entries(units).map(([name, count]) => [name, all(count)])),
+  }
 }
 
 /** Whether a reply that broke off had delivered something its client is charged for. */

@@ -4,7 +4,7 @@ import type { ReplySummary } from '../billing/settlement.ts'
 import type { Fault, GatewayError } from '../errors.ts'
 import type { Exchange, TransportFault } from '../vendors/transport.ts'
 import type { OpaqueOrigin } from '../wire/hub/opaque-state.ts'
-import type { JsonObject } from '../wire/ir.ts'
+import type { JsonObject, Usage } from '../wire/ir.ts'
 import type { PassedHeaders } from './channel.ts'
 import { IdentityStream, IdentityWhole } from './identity.ts'
 import { markedOpaque, marksOpaque, originOf } from './opaque-bytes.ts'
@@ -60,6 +60,7 @@ export class Attempt implements AttemptHandler, PathListener {
   private readonly opaqueMember: string | null
   /** The connection to the vendor; null before it is open. */
   exchange: Exchange | null = null
+  private stated: Usage | null = null
   private over = false
   private paused = false
   private readonly times: ReplyTimes
@@ -86,7 +87,9 @@ export class Attempt implements AttemptHandler, PathListener {
   }
 
   get summary(): ReplySummary {
-    return this.path?.summary ?? nothingSeen
+    const summary = this.path?.summary ?? nothingSeen
+    // An adapter knows the usage before the bytes that show it have passed: the vendor has finished.
+    return this.stated === null ? summary : { ...summary, usage: this.stated, finishReason: 'stop' }
   }
 
   pause(): void {
@@ -208,7 +211,10 @@ export class Attempt implements AttemptHandler, PathListener {
   }
 
   metered(usage: JsonObject): void {
-    if (!this.over) this.path?.metered?.(usage)
+    if (this.over) return
+    const { request, channel } = this.plan
+    this.stated = request.dialect.identity?.statedUsage?.(usage, channel.vendor.quirks) ?? null
+    this.path?.metered?.(usage)
   }
 
   /** A bug in the gateway: the attempt ends here, or the socket's error handler would hide it and the request hang. */

@@ -67,6 +67,6 @@ export interface AttemptHandler extends ReplyHandler {
   unsayable(error: GatewayError): void
   /** Names fields that the vendor was not sent. Called before the reply's head. */
   dropped(names: readonly string[]): void
-  /** The usage of the reply, where its bytes do not carry it. Called before the reply's end. */
+  /** The usage of the reply, where its bytes do not carry it, or only later. Called before the reply's end. */
   metered(usage: JsonObject): void
 }

@@ -9,7 +9,7 @@ import {
   operationOf,
   type VendorDialectId,
 } from './formats.ts'
-import type { JsonObject } from './ir.ts'
+import type { JsonObject, Usage } from './ir.ts'
 import type {
   FrameSource,
   Passed,
@@ -101,6 +101,8 @@ export interface IdentitySide {
    * `itemMark` occurred in the whole reply.
    */
   tail(bytes: Uint8Array, quirks: ReplyQuirks, peek?: Peek, items?: number): ReplyFacts
+  /** Reads the usage that an adapter knows before its reply's bytes have passed; null where it is not valid. */
+  statedUsage?(usage: JsonObject, quirks: ReplyQuirks): Usage | null
 }
 
 /** For replies that are audio or plain text, or that are sent as a stream though the vendor answered whole. */

@@ -36,8 +36,18 @@ beforeAll(async () => {
           key: 'sk-c',
           models: ['m-*'],
         },
+        {
+          id: 'g',
+          vendor: 'google',
+          baseUrl: upstream.url.replace(/\/v1$/, ''),
+          key: 'sk-g',
+          models: ['gemini-2.5-flash-image'],
+        },
       ],
-      models: { 'm-*': { kind: 'image', prices } },
+      models: {
+        'm-*': { kind: 'image', prices },
+        'gemini-2.5-flash-image': { kind: 'image', prices },
+      },
     },
   })
 })
@@ -76,6 +86,45 @@ test('a stream left after its partial pictures costs the picture', async () => {
   expect(await rowOf('m-partial')).toMatchObject({
     ...{ status: 499, usageSource: 'counted', imageOutput: tokensEach + 300, output: 0 },
   })
+})
+
+test('a stream left after the first of four pictures costs all four', async () => {
+  const usage = { input_tokens: 8, output_tokens: 5_000, total_tokens: 5_008 }
+  const first = { type: 'image_generation.completed', b64_json: 'A'.repeat(50_000), usage }
+  upstream.on('m-first', [send(sseHead), send(event(first)), hang])
+  const client = await begin({ model: 'm-first', stream: true, n: 4 })
+  await client.until((received) => received.includes('"total_tokens"'))
+  client.socket.destroy()
+  expect(await rowOf('m-first')).toMatchObject({
+    ...{ status: 499, usageSource: 'counted', input: 8, imageOutput: 20_000, output: 0 },
+  })
+})
+
+test('pictures that an adapter has whole cost the same to who leaves as to who stays', async () => {
+  const image = Buffer.concat([png(64, 64), Buffer.alloc(3 << 20, 7)]).toString('base64')
+  const parts = [{ inlineData: { mimeType: 'image/png', data: image } }]
+  const usageMetadata = {
+    promptTokenCount: 10,
+    candidatesTokenCount: 1_290,
+    candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1_290 }],
+  }
+  const drawn = json(200, { candidates: [{ content: { parts } }], usageMetadata })
+  upstream.on('*', [drawn])
+  for (const stream of [false, true]) {
+    const client = await begin({
+      ...{ model: 'gemini-2.5-flash-image', n: 5, stream, size: '1024x1024', quality: undefined },
+      response_format: 'b64_json',
+    })
+    await client.until((received) => received.length > 2 << 20)
+    client.socket.destroy()
+  }
+  const rows = await eventually(async () => {
+    const usage = await gateway.usage()
+    const left = usage.filter(({ modelAsked }) => modelAsked === 'gemini-2.5-flash-image')
+    return left.length === 2 ? left : undefined
+  })
+  for (const row of rows)
+    expect(row).toMatchObject({ status: 499, usageSource: 'reported', imageOutput: 6_450 })
 })
 
 test('a whole reply left before its end costs all pictures', async () => {

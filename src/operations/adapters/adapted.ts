@@ -69,6 +69,7 @@ class Adapted implements Exchange {
     if (this.aborted) return
     if (reply.dropped !== undefined) this.handler.dropped(reply.dropped)
     this.handler.head(200, (name) => (name === 'content-type' ? type : null))
+    if (reply.kind === 'images' && reply.usage !== null) this.handler.metered(reply.usage)
     let sinceTurn = 0
     for await (const chunk of chunks) {
       if (this.paused !== null) await this.paused.promise

@@ -8,7 +8,7 @@ import { type Found, mediaFormat, peekMedia } from '../openai/media.ts'
 import type { Rule } from '../openai/rules.ts'
 import type { Address, FormFields } from '../request.ts'
 import { maxFileFrameBytes } from '../sse.ts'
-import { itemMark, readTail, readWhole, withCost } from './reply.ts'
+import { imageUsage, itemMark, readTail, readWhole, withCost } from './reply.ts'
 import {
   editRules,
   findEdit,
@@ -70,6 +70,7 @@ function dialect(id: CommonDialectId, { rules, find }: Requests, own: Own) {
       watcher: (options) => new ImageWatcher(options),
       whole: readWhole,
       tail: readTail,
+      statedUsage: imageUsage,
     },
   })
 }
