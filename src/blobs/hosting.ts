@@ -17,6 +17,8 @@ export interface FileStore {
 export interface Hosting {
   /** See `FileStore.put`. */
   host(payload: Payload, account: string, origin: string): Promise<string>
+  /** Whether a result was refused within the last minute: more would be made in vain. */
+  isRefusing?(): boolean
 }
 
 interface HostingOptions {
@@ -29,16 +31,25 @@ interface HostingOptions {
 
 /** The bytes read and written at once. */
 const pieceBytes = 262_144
+const refusingMs = 60_000
 
 export function createHosting({ store, urlHours, nowMs, hosted }: HostingOptions): Hosting {
+  let refusedMs: number | null = null
   return {
     async host(payload, account, origin) {
       const expires = Math.floor(nowMs() / 1_000) + urlHours * 3_600
       const file = newFile(sniffedType(payload) ?? payload.type, expires)
-      const address = await store.put(file, payload, origin)
-      hosted(account, file, payload.size)
-      return address
+      try {
+        const address = await store.put(file, payload, origin)
+        hosted(account, file, payload.size)
+        refusedMs = null
+        return address
+      } catch (error) {
+        refusedMs = nowMs()
+        throw error
+      }
     },
+    isRefusing: () => refusedMs !== null && nowMs() - refusedMs < refusingMs,
   }
 }
 

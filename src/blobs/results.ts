@@ -42,6 +42,8 @@ export interface Results {
    * needed any more, and with MediaFault where the spool is full.
    */
   fetchInto(url: string, spool: Spool, from?: From): Promise<Payload>
+  /** Whether nothing can be hosted at present, as far as is known. */
+  isRefusing?(): boolean
   /** The IP address to connect to for a URL that a vendor named. Rejects with NotFetched. */
   judge(url: string): Promise<string>
 }
@@ -63,6 +65,7 @@ export function createResults(
       await fetchTo(home === undefined ? bounded : { ...bounded, home }, url, taken, signal)
       return taken.end()
     },
+    isRefusing: () => hosting.isRefusing?.() === true,
     judge: (url) => judgedHost(options, url),
   }
 }
@@ -72,6 +75,7 @@ export function resultsOf(results: Results, origin: string, from: From): Results
   return {
     host: (payload, account) => results.host(payload, account, origin),
     fetchInto: (url, spool) => results.fetchInto(url, spool, from),
+    isRefusing: () => results.isRefusing?.() === true,
     judge: (url) => results.judge(url),
   }
 }

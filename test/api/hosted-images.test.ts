@@ -235,5 +235,10 @@ test('a disk that is full hosts nothing, and the request costs nothing', async (
   expect(refused.status).toBe(503)
   expect(refused.error?.message).toContain('the gateway has no room')
   expect(await gateway.row(refused.requestId)).toMatchObject({ chargeNano: 0n, attempts: 1 })
+  const made = vendor.calls
+  const again = await draw(gateway, '/picture.png', asked)
+  expect(again).toMatchObject({ status: 503, error: { param: 'response_format' } })
+  expect(vendor.calls).toBe(made)
+  expect(await gateway.row(again.requestId)).toMatchObject({ vendorCostNano: 0n })
   expect((await draw(gateway, '/picture.png', { response_format: 'b64_json' })).status).toBe(200)
 })

@@ -5,6 +5,7 @@ import { GatewayError } from '../../errors.ts'
 import type { AttemptHandler } from '../../relay/operation.ts'
 import { type MediaAdapter, type MediaCall, MediaFault } from '../../vendors/media.ts'
 import type { Exchange } from '../../vendors/transport.ts'
+import { refuseUnhosted } from '../images/write.ts'
 import type { MediaWork } from './tools.ts'
 import { writeReply } from './write.ts'
 import type { WriteRooms } from './written.ts'
@@ -64,6 +65,7 @@ class Adapted implements Exchange {
 
   private async serve(): Promise<void> {
     const { adapter, call, work, rooms } = this.adapted
+    refuseUnhosted(call, rooms.results)
     const reply = await adapter.serve(call, work)
     const { type, chunks, usage } = await writeReply(reply, call, rooms)
     if (this.aborted) return

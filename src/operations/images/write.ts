@@ -1,5 +1,7 @@
 // Writes images in OpenAI's form: as base64 or as URLs, as the client asked; in a stream, one event for each.
 
+import type { Results } from '../../blobs/results.ts'
+import { GatewayError } from '../../errors.ts'
 import { NotFetched } from '../../safe-fetch/safe-fetch.ts'
 import {
   type ImagesReply,
@@ -9,6 +11,7 @@ import {
   type Picture,
 } from '../../vendors/media.ts'
 import type { JsonObject } from '../../wire/ir.ts'
+import { imageDialects } from '../../wire/openai-images/dialects.ts'
 import type { WriteRooms, Written } from '../adapters/written.ts'
 
 /** A multiple of three, so that the pieces' base64 can be joined without padding. */
@@ -18,6 +21,19 @@ const encoder = new TextEncoder()
 const scratch = new Uint8Array(pieceBytes)
 /** OpenAI's models that return base64 only. */
 const base64Models = /^(gpt-image|chatgpt-image)/
+
+/** Refuses a request for addresses before its images are made, where they cannot be hosted. Throws GatewayError. */
+export function refuseUnhosted(call: MediaCall, results: Results): void {
+  const { dialect, stream } = call
+  const isImage = dialect in imageDialects
+  if (!isImage || stream || wantsBase64(call) || results.isRefusing?.() !== true) return
+  const message =
+    'No addresses can be given for results at present. Ask with response_format b64_json.'
+  throw new GatewayError('service_unavailable', message, {
+    param: 'response_format',
+    retry: false,
+  })
+}
 
 /** Rejects with MediaFault where an image cannot be fetched or hosted. */
 export async function writeImages(
