@@ -6,7 +6,7 @@ import type { JsonObject } from '../ir.ts'
 import type { Member } from '../json/scan.ts'
 import { openaiClient, openaiIdentity, openaiVendor } from '../openai/base.ts'
 import { mediaFormat, peekMedia, wholeMedia } from '../openai/media.ts'
-import { object, type Rule, stringOf } from '../openai/rules.ts'
+import { integer, object, type Rule, stringOf } from '../openai/rules.ts'
 import type { FormFields, Units } from '../request.ts'
 
 const maxPromptChars = 32_000
@@ -23,7 +23,18 @@ function text(pattern: RegExp, complaint: string): Rule {
     kind === 'string' && pattern.test(stringOf(bytes, start, end)) ? null : complaint
 }
 
-const rules: ReadonlyMap<string, Rule> = new Map([
+/** Other vendors' names, which are refused, so that a single count, length and size is read, held for and sent. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  'a request makes one video': ['num_videos', 'number_of_videos', 'num_outputs', 'batch_size'],
+  'use seconds': ['duration', 'duration_seconds', 'num_frames', 'frames', 'fps'],
+  'use size': ['resolution', 'width', 'height'],
+}
+
+const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  ...Object.entries(otherNames).flatMap(([instead, names]) =>
+    names.map((name): [string, Rule] => [name, () => `is not supported; ${instead}`]),
+  ),
+  ['n', integer(1, 1)],
   ['prompt', prompt],
   ['seconds', text(/^[1-9]\d{0,2}$/, 'must be a string of whole seconds, such as "4"')],
   ['size', text(/^[1-9]\d{1,4}x[1-9]\d{1,4}$/, 'must be WIDTHxHEIGHT, such as 1280x720')],
