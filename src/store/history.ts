@@ -113,8 +113,9 @@ export interface HistoryTable {
 const rowBytes = 512
 /** Messages deleted in one transaction. */
 const chunk = 200
-/** The most that a search reads for one page: compressed bytes, and messages. */
+/** The most that a search reads for one page: bytes as stored and unpacked, and messages. */
 const scannedBytes = 8_388_608
+const unpackedBytes = 67_108_864
 const scannedRows = 1_000
 const scannedAtOnce = 50
 /** Time after which no message of an older request can still be waiting to be written. */
@@ -321,12 +322,16 @@ async function searched(engine: Engine, filter: HistoryFilter, text: string): Pr
   const items: HistoryHead[] = []
   let before = filter.before
   let bytes = 0
+  let unpacked = 0
   for (let rows = 0; rows < scannedRows && bytes < scannedBytes; rows += scannedAtOnce) {
     const { where, values } = conditionsOf({ ...filter, before })
     const sql = `SELECT ${headColumns}, ${bodyColumns} FROM history_message
       WHERE mode = 'full' AND ${where} ${newestFirst}`
     const found = await engine.query<Kept>(sql, [...values, scannedAtOnce])
     for (const { wrappedKey: _, content, ...head } of found) {
+      const size = unpackedSize(content)
+      if (unpacked > 0 && unpacked + size > unpackedBytes) return { items, next: before ?? null }
+      unpacked += size
       before = { at: head.at, requestId: head.requestId }
       bytes += content?.length ?? 0
       // Lets requests on the same thread proceed between two messages.
@@ -338,6 +343,13 @@ async function searched(engine: Engine, filter: HistoryFilter, text: string): Pr
     if (found.length < scannedAtOnce) return { items, next: null }
   }
   return { items, next: before ?? null }
+}
+
+/** The last four bytes of a gzip file (RFC 1952); what is repetitive is packed a thousand times smaller. */
+function unpackedSize(content: Uint8Array | null): number {
+  if (content === null || content.length < 4) return 0
+  const { buffer, byteOffset, length } = content
+  return new DataView(buffer, byteOffset, length).getUint32(length - 4, true)
 }
 
 /** Marks a range of time as deleted, so that messages of requests that still run then are not stored. */

@@ -129,6 +129,18 @@ function searchTests(start: Start): void {
     expect(ids(last)).toEqual(['1'])
     expect(last.next).toBeNull()
   })
+
+  test('a page of a search ends where much was unpacked, however small it is as stored', async () => {
+    const { history } = (await start()).store
+    const content = gzipSync(Buffer.alloc(30_000_000, 'a'))
+    const large = ['3', '4', '5'].map((id) => entry(id, { at: nowMs + Number(id), content }))
+    await history.add([entry('1', { at: nowMs + 1 }), ...large])
+    const search = { account: 'ann', text: 'asked 1', limit: 10 }
+    const first = await history.list(search)
+    expect([ids(first), first.next]).toEqual([[], { at: nowMs + 4, requestId: 'req_4' }])
+    const second = await history.list({ ...search, before: first.next ?? undefined })
+    expect([ids(second), second.next]).toEqual([['1'], null])
+  })
 }
 
 function deletingTests(start: Start): void {
