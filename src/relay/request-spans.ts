@@ -69,9 +69,12 @@ export function tracedOf(settlement: Settlement, row: UsageRow): Traced {
   }
 }
 
-/** The client's trace id; where it sent none, the request's id without `req_`, padded with zeros. */
+/**
+ * The client's trace id; where it sent none, the digits of the request's id, padded with zeros. A session's later
+ * records, whose ids have a number behind it, belong to the same trace.
+ */
 export function traceIdOfRow({ traceId, requestId }: UsageRow): string {
-  return traceId ?? requestId.slice(4).padEnd(32, '0')
+  return traceId ?? requestId.slice(4, 32).padEnd(32, '0')
 }
 
 /** The spans of a request, its own first. */
