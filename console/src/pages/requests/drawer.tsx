@@ -4,6 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type Reply, read } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
 import { rateText } from '../../format.ts'
 import { Buttons } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -96,6 +97,7 @@ export default function RequestDrawer({ id, tab, onTab, ...rest }: RequestDrawer
 
 function Facts({ request }: { readonly request: RequestDetail }) {
   const { t, i18n } = useLingui()
+  const { operator } = roleOf(useMe())
   const rate = tokensPerSecond(request)
   const client = request.client === null ? null : `${request.client} ${request.clientVersion ?? ''}`
   return (
@@ -125,6 +127,13 @@ function Facts({ request }: { readonly request: RequestDetail }) {
         <Fact name={t`Tokens per second`}>
           {rate === null ? <None /> : rateText(rate, i18n.locale)}
         </Fact>
+        {operator && request.account !== undefined && (
+          <Fact name={t`Account`}>
+            <Link to="/admin/users" search={{ open: request.account }}>
+              {request.account}
+            </Link>
+          </Fact>
+        )}
         <Fact name={t`Key`}>
           <Link to="/keys" search={(before) => ({ account: before.account, open: request.key })}>
             {request.keyName}
@@ -133,7 +142,13 @@ function Facts({ request }: { readonly request: RequestDetail }) {
         <Fact name={t`Group`}>{request.group}</Fact>
         <Fact name={t`Client`}>{client ?? <None />}</Fact>
         {request.tag !== undefined && <Fact name={t`Tag`}>{request.tag}</Fact>}
-        {request.channel != null && <Fact name={t`Channel`}>{request.channel}</Fact>}
+        {request.channel != null && (
+          <Fact name={t`Channel`}>
+            <Link to="/admin/channels" search={{ open: request.channel }}>
+              {request.channel}
+            </Link>
+          </Fact>
+        )}
         {request.vendorRequestId !== null && (
           <Fact name={t`Vendor’s request id`}>
             <Id value={request.vendorRequestId} />

@@ -3,6 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
 import { roleOf, useMe } from '../../api/queries.ts'
+import { useAccount } from '../../app/account-scope.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { ColumnChooser } from '../../ui/columns.tsx'
 import { FirstCall } from '../../ui/first-call.tsx'
@@ -29,6 +30,7 @@ interface ListProps {
 export function RequestList({ list, rows, search, tail, onChange }: ListProps) {
   const { t } = useLingui()
   const { operator } = roleOf(useMe())
+  const account = useAccount()
   const currency = useCurrency()
   const columns = operator ? requestColumns.operator : requestColumns.user
   const more = moreOf(list)
@@ -71,6 +73,7 @@ export function RequestList({ list, rows, search, tail, onChange }: ListProps) {
                 </>
               ),
               facts: [
+                operator && account === undefined ? row.account : null,
                 <Time key="at" relative at={row.at} />,
                 <span key="tokens">
                   <Trans>
