@@ -26,6 +26,7 @@ test.each([
   ['server_error', { attempts: 0 }, 'gateway'],
   ['client_closed_request', asked, 'client'],
   ['request_stopped', asked, 'account'],
+  ['request_stopped', { ...asked, errorCause: 'stopped by an operator of the gateway' }, 'gateway'],
   ['constructor', asked, 'gateway'],
 ] as const)('%s of %p: %s', (errorCode, more, party) => {
   const blame = blameOf(usageRow({ status: 503, errorCode, ...more }), false)

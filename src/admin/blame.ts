@@ -1,6 +1,6 @@
 // Tells whose fault a failed request was, and what to do: one table by error code, explained in docs/errors.md.
 
-import type { ErrorCode } from '../errors.ts'
+import { causeOf, type ErrorCode } from '../errors.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 
 /** `request`: what its author wrote. `account`: its balance, limits or owner. `client`: it left before the end. */
@@ -149,6 +149,13 @@ const unknown: Explanation = explained('gateway', 'it failed for an unknown reas
 /** Of a stream that had begun: a part of the reply was delivered. */
 const brokenOff = { what: "the vendor's reply broke off before its end", next: again } as const
 
+const operatorStopped = causeOf({ kind: 'stopped_by_operator', message: '' })
+const byOperator = {
+  party: 'gateway',
+  what: 'an operator of the gateway stopped it',
+  next: 'Ask the operator before sending it again.',
+} as const
+
 /** Kinds of faults for which vendors refuse the gateway rather than the request. */
 const ofOperator: readonly string[] = ['credentials', 'quota', 'unknown_model', 'no_room']
 const operators = {
@@ -170,6 +177,7 @@ export function blameOf(row: UsageRow, withCause: boolean): Blame | null {
     ...(attempts > 0 && found.asked),
     ...(isOperators && found.asked?.party === 'vendor' && operators),
     ...(isBegun && found.asked?.party === 'vendor' && brokenOff),
+    ...(errorCode === 'request_stopped' && errorCause === operatorStopped && byOperator),
   }
   const charged = chargeNano > 0n
   const cause = withCause && errorCause !== null ? ` (${errorCause})` : ''

@@ -110,6 +110,11 @@ const byOperator: Words = {
   next: msg`Tell the operator of the gateway.`,
 }
 
+const stoppedByOperator: Words = {
+  what: msg`An operator of the gateway stopped it.`,
+  next: msg`Ask the operator before sending it again.`,
+}
+
 interface Failed {
   readonly errorCode: string | null
   readonly status: number
@@ -121,6 +126,7 @@ export function blameWords(request: Failed, party: string): Words | undefined {
   const code = request.errorCode ?? ''
   const wasAsked = request.attemptList.length > 0
   if (party === 'vendor' && request.status === 200) return broken
+  if (party === 'gateway' && code === 'request_stopped') return stoppedByOperator
   if (Object.hasOwn(byVendor, code)) {
     if (party === 'vendor') return byVendor[code]
     if (party === 'gateway' && wasAsked) return byOperator

@@ -26,6 +26,7 @@ export function Blame({ request }: BlameProps) {
   const { blame, errorCause } = request
   if (blame === null) return null
   const words = blameWords(request, blame.party)
+  const isOwnStop = request.errorCode === 'request_stopped' && blame.party === 'account'
   const isOurs = blame.party === 'gateway' || blame.party === 'vendor'
   return (
     <section
@@ -33,7 +34,7 @@ export function Blame({ request }: BlameProps) {
       className={`rounded-card border p-3 ${isOurs ? 'border-danger/40 bg-danger-tint' : 'border-warning/40 bg-warning-tint'}`}
     >
       <p className="flex flex-wrap items-center gap-2 font-medium">
-        {t(parties[blame.party])}
+        {t(isOwnStop ? msg`Your account` : parties[blame.party])}
         <Badge tone={blame.charged ? 'warning' : 'neutral'}>
           {blame.charged ? <Trans>charged</Trans> : <Trans>not charged</Trans>}
         </Badge>
