@@ -365,6 +365,11 @@ async function followsInTurn() {
   expect((await say('sandbox/chat', 'while it is not seen')).status).toBe(200)
   await pages.at(-1)?.locator('tbody tr[data-id]').nth(before).waitFor()
   expect(await rows.count()).toBe(before)
+  // The list has it, though it is not followed.
+  await page.getByRole('row').filter({ hasText: 'gap=200' }).first().click()
+  const blame = page.getByRole('region', { name: 'Whose fault it was' })
+  await blame.getByText('An operator of the gateway stopped it.').waitFor()
+  expect(await blame.textContent()).toStartWith('The gateway')
   await show(first, 'visible')
   await rows.nth(before).waitFor()
   // No stream was refused.

@@ -2,7 +2,7 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { change, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
@@ -29,6 +29,7 @@ export default function Running({ account }: { readonly account: string | undefi
       (state.data?.items.length ?? 0) > 0 ? everyMs.some : everyMs.none,
   })
   const rows = data?.items ?? []
+  useEnded(data?.items)
   const columns = useMemo(
     () => runningColumns(operator, currency, mayStop ? setStopping : null),
     [operator, currency, mayStop],
@@ -64,6 +65,27 @@ export default function Running({ account }: { readonly account: string | undefi
       {isRunning(stopping) && <StopDialog row={stopping} onClose={() => setStopping(null)} />}
     </Card>
   )
+}
+
+/** Within this time an ended request is settled, and in the list. */
+const settledMs = 1_000
+
+/** Reads the list and the figures again when requests have ended. */
+function useEnded(rows: readonly RunningRow[] | undefined): void {
+  const client = useQueryClient()
+  const before = useRef<readonly string[]>([])
+  useEffect(() => {
+    if (rows === undefined) return
+    const ids = rows.map(({ requestId }) => requestId)
+    const hasEnded = before.current.some((id) => !ids.includes(id))
+    before.current = ids
+    if (!hasEnded) return
+    // Not stopped by the next answer, which comes earlier.
+    setTimeout(() => {
+      void client.invalidateQueries({ queryKey: ['/api/requests'] })
+      void client.invalidateQueries({ queryKey: ['/api/statistics'] })
+    }, settledMs)
+  }, [rows, client])
 }
 
 const first: readonly Column<RunningRow>[] = [
