@@ -167,6 +167,9 @@ async function keepsPages() {
   await page.clock.fastForward(61_000)
   await moved
   expect(list).toEqual([])
+  await page.goto(`${stage.server.url}/console/requests`)
+  await skipsByKeys(page, table)
+  await stepsOn(page, table)
   await page.close()
 }
 
@@ -183,6 +186,36 @@ async function saysPlaces(table: Locator) {
     const count = await table.getAttribute('aria-rowcount')
     return count !== '-1' && (await placeOf(rows.last())) === count ? true : undefined
   })
+}
+
+/** By keyboard one passes a list that is read on as one moves in it. */
+async function skipsByKeys(page: Page, table: Locator) {
+  await table.getByRole('row').nth(20).waitFor()
+  await page.getByRole('button', { name: 'Skip the list' }).focus()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  expect(await table.locator(':focus').count()).toBe(0)
+}
+
+/** From request to request the history of the browser stays short, and the last that is loaded is not the last. */
+async function stepsOn(page: Page, table: Locator) {
+  const list = () => fetch('/api/requests?limit=102').then((reply) => reply.json())
+  const { items } = await page.evaluate(list)
+  const drawerOf = (place: number) =>
+    page.getByRole('complementary', { name: `Request ${items[place].requestId}` })
+  await table.getByRole('row').nth(1).click()
+  await drawerOf(0).getByText('First token after').waitFor()
+  const steps = await page.evaluate(() => history.length)
+  for (const place of [1, 2, 3]) {
+    await page.keyboard.press('j')
+    await drawerOf(place).getByText('First token after').waitFor()
+  }
+  expect(await page.evaluate(() => history.length)).toBe(steps)
+  await page.goto(`${stage.server.url}/console/requests?open=${items[99].requestId}`)
+  await drawerOf(99).getByText('First token after').waitFor()
+  await table.getByRole('row').nth(20).waitFor()
+  await page.keyboard.press('j')
+  await drawerOf(100).waitFor()
 }
 
 /** There are more than a page of them by now. */
@@ -332,6 +365,11 @@ async function stopsRunning() {
   await page.getByRole('button', { name: 'Stop the request' }).click()
   await running.waitFor({ state: 'hidden' })
   expect(await slow).not.toContain('[DONE]')
+  // The list has it, though it is not followed.
+  await page.getByRole('row').filter({ hasText: 'gap=200' }).first().click()
+  const blame = page.getByRole('region', { name: 'Whose fault it was' })
+  await blame.getByText('An operator of the gateway stopped it.').waitFor()
+  expect(await blame.textContent()).toStartWith('The gateway')
   await page.close()
 }
 
@@ -365,11 +403,6 @@ async function followsInTurn() {
   expect((await say('sandbox/chat', 'while it is not seen')).status).toBe(200)
   await pages.at(-1)?.locator('tbody tr[data-id]').nth(before).waitFor()
   expect(await rows.count()).toBe(before)
-  // The list has it, though it is not followed.
-  await page.getByRole('row').filter({ hasText: 'gap=200' }).first().click()
-  const blame = page.getByRole('region', { name: 'Whose fault it was' })
-  await blame.getByText('An operator of the gateway stopped it.').waitFor()
-  expect(await blame.textContent()).toStartWith('The gateway')
   await show(first, 'visible')
   await rows.nth(before).waitFor()
   // No stream was refused.

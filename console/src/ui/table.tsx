@@ -104,7 +104,27 @@ const features = tableFeatures({ columnVisibilityFeature, columnSizingFeature })
 export function DataTable<Row extends RowData>(props: TableProps<Row>) {
   const isPhone = useIsPhone()
   if (props.rows.length === 0 && props.more === undefined) return props.empty
-  return isPhone ? <Cards {...props} /> : <Grid {...props} />
+  if (isPhone) return <Cards {...props} />
+  // Each row is a stop of the Tab key, and a list that loads more as one moves has no end.
+  const isLong = props.more !== undefined || props.rows.length > 50
+  return isLong ? <Skippable>{<Grid {...props} />}</Skippable> : <Grid {...props} />
+}
+
+function Skippable({ children }: { readonly children: ReactNode }) {
+  const end = useRef<HTMLSpanElement>(null)
+  return (
+    <>
+      <button
+        type="button"
+        className="sr-only focus:not-sr-only focus:!px-4 focus:!py-2"
+        onClick={() => end.current?.focus()}
+      >
+        <Trans>Skip the list</Trans>
+      </button>
+      {children}
+      <span ref={end} tabIndex={-1} />
+    </>
+  )
 }
 
 /** The columns that were chosen; the same array as long as they are the same. */

@@ -47,8 +47,8 @@ export default function RequestsPage() {
   const shown = useDeferredValue(asked)
   const isLive = isFollowed(asked)
   const change = useCallback(
-    (next: Partial<RequestsSearch>) =>
-      void navigate({ to: '.', search: (before) => ({ ...before, ...next }) }),
+    (next: Partial<RequestsSearch>, replace = false) =>
+      void navigate({ to: '.', search: (before) => ({ ...before, ...next }), replace }),
     [navigate],
   )
   return (
@@ -81,7 +81,8 @@ export default function RequestsPage() {
 
 interface ListedProps {
   readonly asked: Asked
-  readonly onChange: (next: Partial<RequestsSearch>) => void
+  /** `replace`: without a step of the browser's history. */
+  readonly onChange: (next: Partial<RequestsSearch>, replace?: boolean) => void
 }
 
 const Listed = memo(PlainListed)
@@ -95,6 +96,12 @@ function PlainListed({ asked, onChange }: ListedProps) {
   const place = rows.findIndex(({ requestId }) => requestId === search.open)
   const previous = rows[place - 1]?.requestId
   const next = rows[place + 1]?.requestId
+  // The last row that is loaded is not the last of the list.
+  async function openNext() {
+    const loaded = next === undefined ? (await list.fetchNextPage()).data : undefined
+    const following = next ?? loaded?.pages.at(-1)?.items[0]?.requestId
+    if (following !== undefined) onChange({ open: following }, true)
+  }
   return (
     <>
       <Running account={account} />
@@ -113,8 +120,12 @@ function PlainListed({ asked, onChange }: ListedProps) {
           tab={search.tab ?? 'overview'}
           onTab={(tab) => onChange({ tab: tab === 'overview' ? undefined : tab })}
           onClose={() => onChange({ open: undefined, tab: undefined })}
-          onPrevious={previous === undefined ? undefined : () => onChange({ open: previous })}
-          onNext={place < 0 || next === undefined ? undefined : () => onChange({ open: next })}
+          onPrevious={previous === undefined ? undefined : () => onChange({ open: previous }, true)}
+          onNext={
+            place < 0 || (next === undefined && !list.hasNextPage)
+              ? undefined
+              : () => void openNext()
+          }
         />
       )}
     </>
