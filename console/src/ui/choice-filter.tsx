@@ -1,7 +1,7 @@
 // A filter by some of many values: a searchable list behind a button that says what is chosen.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { type KeyboardEvent, useRef, useState } from 'react'
+import { type KeyboardEvent, type RefObject, useRef, useState } from 'react'
 import { Button } from './button.tsx'
 import { Checkbox, Field, Input } from './field.tsx'
 import { Popover } from './popover.tsx'
@@ -68,34 +68,16 @@ export function ChoiceFilter({ label, options, chosen, onChange, finder }: Choic
       <Popover label={t`Filter by ${label}`} text={summary}>
         <div className="flex w-64 flex-col gap-2 p-3">
           {(all.length > 8 || finder !== undefined) && (
-            <Field label={t`Search`} hideLabel>
-              <Input
-                value={text}
-                placeholder={t`Search`}
-                onKeyDown={press}
-                onChange={({ target }) => {
-                  setText(target.value)
-                  finder?.find(target.value)
-                }}
-              />
-            </Field>
+            <Search
+              text={text}
+              onKeyDown={press}
+              onChange={(text) => {
+                setText(text)
+                finder?.find(text)
+              }}
+            />
           )}
-          <fieldset ref={list} className="flex max-h-64 flex-col gap-2 overflow-y-auto">
-            <legend className="sr-only">{label}</legend>
-            {shown.map(({ value, label }) => (
-              <Checkbox
-                key={value}
-                label={label ?? value}
-                checked={chosen.includes(value)}
-                onChange={(event) => toggle(value, event.target.checked)}
-              />
-            ))}
-            {shown.length === 0 && (
-              <p className="text-text-3">
-                <Trans>Nothing to choose.</Trans>
-              </p>
-            )}
-          </fieldset>
+          <Choices list={list} label={label} shown={shown} chosen={chosen} onToggle={toggle} />
           {chosen.length > 0 && (
             <Button onClick={() => onChange(undefined)}>
               <Trans>Clear</Trans>
@@ -105,6 +87,55 @@ export function ChoiceFilter({ label, options, chosen, onChange, finder }: Choic
       </Popover>
       {chosen.length > 0 && <Printed label={label}>{chosen.map(labelOf).join(', ')}</Printed>}
     </>
+  )
+}
+
+interface ChoicesProps {
+  readonly list: RefObject<HTMLFieldSetElement | null>
+  readonly label: string
+  readonly shown: readonly Option[]
+  readonly chosen: readonly string[]
+  readonly onToggle: (value: string, isChosen: boolean) => void
+}
+
+function Choices({ list, label, shown, chosen, onToggle }: ChoicesProps) {
+  return (
+    <fieldset ref={list} className="flex max-h-64 flex-col gap-2 overflow-y-auto">
+      <legend className="sr-only">{label}</legend>
+      {shown.map(({ value, label }) => (
+        <Checkbox
+          key={value}
+          label={label ?? value}
+          checked={chosen.includes(value)}
+          onChange={(event) => onToggle(value, event.target.checked)}
+        />
+      ))}
+      {shown.length === 0 && (
+        <p className="text-text-3">
+          <Trans>Nothing to choose.</Trans>
+        </p>
+      )}
+    </fieldset>
+  )
+}
+
+interface SearchProps {
+  readonly text: string
+  readonly onKeyDown: (event: KeyboardEvent<HTMLInputElement>) => void
+  readonly onChange: (text: string) => void
+}
+
+function Search({ text, onKeyDown, onChange }: SearchProps) {
+  const { t } = useLingui()
+  return (
+    <Field label={t`Search`} hideLabel>
+      <Input
+        value={text}
+        placeholder={t`Search`}
+        onKeyDown={onKeyDown}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </Field>
   )
 }
 
