@@ -46,8 +46,6 @@ export interface Holds {
 interface LeaseUpkeep {
   /** Gives back all that no request holds, because another node lacks money of this account. */
   recall(account: string): void
-  /** The epoch of the lease that the hold is from. */
-  epochOf(hold: Hold): number
   /** Ends the epoch: all leases are forgotten, and nothing is admitted before the next `open`. */
   fence(): void
   /** `epoch`: of the node in the ledger, for `epochOf`. */
@@ -59,8 +57,6 @@ interface LeaseUpkeep {
    * up to 10,000 accounts; the next call continues after them.
    */
   tick(nowMs: number): void
-  /** What each of these accounts has held and free here, without those for which a grant is under way. */
-  counted(accounts: readonly string[]): ReadonlyMap<string, Nano>
   /** What running requests hold, by account, without the accounts that hold nothing. */
   held(): ReadonlyMap<string, Nano>
   /** Grows whenever the result of `held` may have changed. */
@@ -75,7 +71,15 @@ interface LeaseUpkeep {
   state(account: string): LeaseState | null
 }
 
-export type Leases = Holds & LeaseUpkeep
+/** What the ledger is told of leases. */
+interface LeaseFigures {
+  /** The epoch of the lease that the hold is from. */
+  epochOf(hold: Hold): number
+  /** What each of these accounts has held and free here, without those for which a grant is under way. */
+  counted(accounts: readonly string[]): ReadonlyMap<string, Nano>
+}
+
+export type Leases = Holds & LeaseUpkeep & LeaseFigures
 
 export function createLeases(options: LeasesOptions): Leases {
   return new NodeLeases(options)

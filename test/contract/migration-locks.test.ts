@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { openPostgres } from '../../src/store/postgres.ts'
+import { eventually } from '../support/ledger-node.ts'
 import { makeDirectory, makeSchema, testDatabaseUrl } from './databases.ts'
 
 test.skipIf(testDatabaseUrl === null)('a reader of a table it changes', async () => {
@@ -26,7 +26,9 @@ test.skipIf(testDatabaseUrl === null)('a reader of a table it changes', async ()
     isMigrated = true
     await engine.close()
   })
-  await delay(300)
+  const waiting = `SELECT 1 FROM pg_stat_activity
+    WHERE application_name = current_setting('application_name') AND wait_event_type = 'Lock'`
+  await eventually('it waits', async () => (await node.query(waiting, [])).length > 0)
   const beganMs = performance.now()
   await node.query('SELECT id FROM kept', [])
   expect(performance.now() - beganMs).toBeLessThan(4_500)
