@@ -1,14 +1,30 @@
-// Tests ids of spans.
+// Tests ids and attributes of spans.
 
 import { expect, test } from 'bun:test'
 import { finishedRequest } from '../../test/support/finished.ts'
-import { traceIdOfRow } from './request-spans.ts'
+import type { UsageRow } from '../store/usage-row.ts'
+import { spansOf, traceIdOfRow } from './request-spans.ts'
 
 const id = 'req_01a2245ebd0d0000011c912c9dfd'
+
+function spans(change: Partial<UsageRow>) {
+  const { row } = finishedRequest({ requestId: id })
+  const traced = { traceparent: null, finishReason: null, sentAfterMs: 0 }
+  return spansOf({ ...traced, row: { ...row, attempts: 1, failedAttempts: null, ...change } })
+}
+
+const valueOf = (span: ReturnType<typeof spans>[number] | undefined, name: string) =>
+  span?.attributes.find(({ key }) => key === name)?.value
 
 test('all records of a session belong to one trace, whose id is 32 hex digits', () => {
   const traces = [id, `${id}-2`, `${id}-1000`].map((requestId) =>
     traceIdOfRow({ ...finishedRequest({ requestId }).row, traceId: null }),
   )
   expect(new Set(traces)).toEqual(new Set(['01a2245ebd0d0000011c912c9dfd0000']))
+})
+
+test('the label of a request is on its own span', () => {
+  const [own, attempt] = spans({ tag: 'search' })
+  expect(valueOf(own, 'tollgate.tag')).toEqual({ stringValue: 'search' })
+  expect(valueOf(attempt, 'tollgate.tag')).toBeUndefined()
 })

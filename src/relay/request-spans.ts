@@ -97,6 +97,7 @@ export function spansOf({ row, traceparent, finishReason, sentAfterMs }: Traced)
       text('tollgate.request_id', row.requestId),
       text('tollgate.account', row.account),
       text('tollgate.group', row.group),
+      text('tollgate.tag', row.tag),
       text('tollgate.channel', row.channel),
       text('tollgate.cost', formatUnits(row.chargeNano)),
       whole('tollgate.attempts', row.attempts),
@@ -117,7 +118,6 @@ export function spansOf({ row, traceparent, finishReason, sentAfterMs }: Traced)
       ...failure(row.errorCode),
       text('tollgate.channel', row.channel),
       text('tollgate.vendor_request_id', row.vendorRequestId),
-      text('tollgate.tag', row.tag),
     ].flat(),
     status: { code: row.errorCode === null ? statusCode.unset : statusCode.error },
   }
