@@ -350,8 +350,8 @@ describe('opaque state comes back on the parts it is of', () => {
     )
     expect(begun.filter((signature) => signature !== undefined && signature !== '')).toEqual([])
     const said = list.map(({ delta }) => (delta as JsonObject | undefined)?.signature)
-    for (const seal of ['seal-0', 'seal-2', 'seal-3', 'seal-4', 'seal-6'])
-      expect(said.filter((signature) => String(signature).endsWith(seal))).toHaveLength(1)
+    for (const end of ['seal-0', 'seal-2', 'seal-3', 'seal-4', 'seal-6'])
+      expect(said.filter((signature) => String(signature).endsWith(end))).toHaveLength(1)
   })
 
   test('in a whole message each stands before its part', () => {

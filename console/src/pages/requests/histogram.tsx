@@ -6,7 +6,7 @@ import type { Series } from '../../charts/series.ts'
 import { TimeChart } from '../../charts/time-chart.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
-import { type Asked, useHistogram } from './queries.ts'
+import { type Asked, histogramHeight, useHistogram } from './queries.ts'
 import type { RequestsSearch } from './search.ts'
 
 interface HistogramProps {
@@ -14,14 +14,14 @@ interface HistogramProps {
   readonly onChange: (next: Partial<RequestsSearch>) => void
 }
 
-export function Histogram({ asked, onChange }: HistogramProps) {
+export default function Histogram({ asked, onChange }: HistogramProps) {
   const { t, i18n } = useLingui()
   const query = useHistogram(asked)
   const { errorCode, stream, client, id, vendorRequestId, minCost, minLatencyMs } = asked.search
   const finer = [errorCode, stream, client, id, vendorRequestId, minCost, minLatencyMs]
   return (
     <Card>
-      <Widget query={query} skeleton={<Skeleton rows={1} height={140} />}>
+      <Widget query={query} skeleton={<Skeleton rows={1} height={histogramHeight} />}>
         {(data) => {
           const { ok, failed, buckets } = fold(data)
           const all = sum(ok) + sum(failed)
@@ -32,7 +32,7 @@ export function Histogram({ asked, onChange }: HistogramProps) {
           return (
             <TimeChart
               kind="bars"
-              height={140}
+              height={histogramHeight}
               label={t`Requests over time: ${all} in all, ${sum(failed)} of them errors`}
               buckets={buckets}
               series={series}

@@ -11,20 +11,26 @@ import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { Button } from '../../ui/button.tsx'
 import { later } from '../../ui/later.tsx'
-import { Page } from '../../ui/page.tsx'
+import { Card, Page } from '../../ui/page.tsx'
+import { Skeleton } from '../../ui/state.tsx'
 import { useNow } from '../../ui/values.tsx'
 import { ExportButton } from './export.tsx'
 import { Filters } from './filters.tsx'
-import { Histogram } from './histogram.tsx'
 import { RequestList } from './list.tsx'
 import { merged } from './merged.ts'
-import { type Asked, useRequests, useTail } from './queries.ts'
+import { type Asked, histogramHeight, useRequests, useTail } from './queries.ts'
 import { SavedViews } from './saved-views.tsx'
 import type { RequestsSearch } from './search.ts'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
 // The list is loaded first, then running requests; the code that shows one is loaded when the first is opened.
+const Histogram = later(
+  () => import('./histogram.tsx'),
+  <Card>
+    <Skeleton rows={1} height={histogramHeight} />
+  </Card>,
+)
 const Running = later(() => import('./running.tsx'), null)
 const RequestDrawer = later(() => import('./drawer.tsx'))
 

@@ -43,6 +43,9 @@ export function useRequests(asked: Omit<Asked, 'range'>) {
   })
 }
 
+/** In pixels: room is kept for it until it is loaded. */
+export const histogramHeight = 140
+
 /** Requests and failures over time; without the filters that totals do not support. */
 export function useHistogram({ search, range, account }: Asked) {
   const timeZone = useTimeZone()
