@@ -17,7 +17,7 @@ export interface FileStore {
 export interface Hosting {
   /** See `FileStore.put`. */
   host(payload: Payload, account: string, origin: string): Promise<string>
-  /** Whether a result was refused within the last minute: more would be made in vain. */
+  /** Whether the last few results were refused, one within the last minute: more would be made in vain. */
   isRefusing?(): boolean
 }
 
@@ -32,9 +32,12 @@ interface HostingOptions {
 /** The bytes read and written at once. */
 const pieceBytes = 262_144
 const refusingMs = 60_000
+/** One may fail for a reason of its own, such as a connection that broke. */
+const fewRefusals = 3
 
 export function createHosting({ store, urlHours, nowMs, hosted }: HostingOptions): Hosting {
-  let refusedMs: number | null = null
+  let refusals = 0
+  let refusedMs = 0
   return {
     async host(payload, account, origin) {
       const expires = Math.floor(nowMs() / 1_000) + urlHours * 3_600
@@ -42,14 +45,15 @@ export function createHosting({ store, urlHours, nowMs, hosted }: HostingOptions
       try {
         const address = await store.put(file, payload, origin)
         hosted(account, file, payload.size)
-        refusedMs = null
+        refusals = 0
         return address
       } catch (error) {
+        refusals += 1
         refusedMs = nowMs()
         throw error
       }
     },
-    isRefusing: () => refusedMs !== null && nowMs() - refusedMs < refusingMs,
+    isRefusing: () => refusals >= fewRefusals && nowMs() - refusedMs < refusingMs,
   }
 }
 

@@ -235,6 +235,8 @@ test('a disk that is full hosts nothing, and the request costs nothing', async (
   expect(refused.status).toBe(503)
   expect(refused.error?.message).toContain('the gateway has no room')
   expect(await gateway.row(refused.requestId)).toMatchObject({ chargeNano: 0n, attempts: 1 })
+  for (const _ of [2, 3])
+    expect((await draw(gateway, '/picture.png', asked)).error?.message).toContain('no room')
   const made = vendor.calls
   const again = await draw(gateway, '/picture.png', asked)
   expect(again).toMatchObject({ status: 503, error: { param: 'response_format' } })

@@ -273,6 +273,11 @@ describe('through the socket', () => {
     const session = await vendor.arrived(1)
     session.send({ type: 'error', error: { type: 'x', code: 'y', message: `bad key ${key}` } })
     expect((await opened.error()).message).toStartWith('bad key ')
+    const failed = 'conversation.item.input_audio_transcription.failed'
+    session.send({ type: failed, error: { message: `bad key ${key}` } })
+    session.send({ type: 'something.new', error: { message: `bad key ${key}` } })
+    await opened.until(failed)
+    await opened.until('something.new')
     expect(JSON.stringify(opened.received.events)).not.toContain(key)
   })
 

@@ -122,6 +122,11 @@ export class SessionBilling {
   /** The session's request with its first authorization: for connecting, and to report on the session as a whole. */
   readonly request: RelayRequest
 
+  /** Why the session may not go on at all; null: it may. */
+  get refusal(): GatewayError | null {
+    return this.rooms.keyHolds() ? null : keyEnded()
+  }
+
   get responses(): readonly string[] {
     return [...this.running.keys()]
   }
@@ -153,7 +158,8 @@ export class SessionBilling {
     })
     if (this.closed) return null
     if (opened instanceof GatewayError) return final(opened)
-    if (!this.rooms.keyHolds()) return final(keyEnded())
+    const { refusal } = this
+    if (refusal !== null) return final(refusal)
     const covered = await authorization.cover(expected.with(prompt, heldTokens))
     if (covered !== 'enough') return final(stoppedFor(covered, sessionEnded))
     return limited ? { error: admitted, isFinal: false } : null

@@ -98,6 +98,12 @@ export class RealtimeSession implements Timed, SessionOwner {
       if (nowMs > this.lingersUntilMs) this.finishLingering()
       return
     }
+    const { refusal } = sessionBilling
+    if (refusal !== null) {
+      // A session that only transcribes begins no response, at which its key would be asked for.
+      this.endWith(refusal, closeCode.refused)
+      return
+    }
     const { writeStallMs, heartbeatMs } = relay.client
     if (this.behindMs !== null && nowMs - this.behindMs > writeStallMs) {
       const { client } = this

@@ -47,9 +47,11 @@ export type VendorEvent =
       readonly part: string
       readonly used: TranscriptUsage | null
     }
+  /** Of the vendor, in whose words its key may stand. */
   | { readonly kind: 'error' }
 
 const other: VendorEvent = { kind: 'other' }
+const error: VendorEvent = { kind: 'error' }
 
 /** Never throws: an unreadable event is passed on like any other. */
 export function readVendorEvent(bytes: Uint8Array): VendorEvent {
@@ -115,9 +117,10 @@ function readByType(bytes: Uint8Array, found: readonly Member[], type: string): 
     case 'rate_limits.updated':
       return { kind: 'withheld' }
     case 'error':
-      return { kind: 'error' }
+      return error
     default:
-      return other
+      // `conversation.item.input_audio_transcription.failed`, `mcp_list_tools.failed` and others have one too.
+      return type.endsWith('.failed') || memberIn(found, 'error')?.kind === 'object' ? error : other
   }
 }
 
