@@ -144,6 +144,7 @@ class Handshake {
   private readonly services: WithRealtime & CoreServices
   private readonly billing: SessionBilling
   private readonly protocols: readonly string[]
+  private readonly keyHolds: () => boolean
   private ended = false
 
   constructor(
@@ -159,13 +160,14 @@ class Handshake {
     this.request = request
     this.services = services
     const secret = presentedSecret(headers) ?? ''
+    this.keyHolds = () => keyring.find(secret, Date.now()) !== null
     this.billing = new SessionBilling(
       {
         relay: services.relay,
         authorizer,
         limiter,
         tokenScopes: tokenScopes(services.modelAccess.scopes(principal)),
-        keyHolds: () => keyring.find(secret, Date.now()) !== null,
+        keyHolds: this.keyHolds,
       },
       { ...request, address: this.passed() },
       { principal, model, dialect, peek, options, ...(usage !== undefined && { usage }) },
@@ -235,6 +237,7 @@ class Handshake {
         settings: services.realtime.settings,
         sessionBilling: billing,
         transcribers,
+        keyHolds: this.keyHolds,
         draining: () => services.realtime.draining(),
         newEventId: () => newRequestId(Date.now()).replace('req_', 'event_'),
         over: () => this.over(200),

@@ -122,11 +122,6 @@ export class SessionBilling {
   /** The session's request with its first authorization: for connecting, and to report on the session as a whole. */
   readonly request: RelayRequest
 
-  /** Why the session may not go on at all; null: it may. */
-  get refusal(): GatewayError | null {
-    return this.rooms.keyHolds() ? null : keyEnded()
-  }
-
   get responses(): readonly string[] {
     return [...this.running.keys()]
   }
@@ -158,8 +153,7 @@ export class SessionBilling {
     })
     if (this.closed) return null
     if (opened instanceof GatewayError) return final(opened)
-    const { refusal } = this
-    if (refusal !== null) return final(refusal)
+    if (!this.rooms.keyHolds()) return final(keyEnded())
     const covered = await authorization.cover(expected.with(prompt, heldTokens))
     if (covered !== 'enough') return final(stoppedFor(covered, sessionEnded))
     return limited ? { error: admitted, isFinal: false } : null
@@ -424,7 +418,7 @@ function final(error: GatewayError): DenyReason {
   return { error, isFinal: true }
 }
 
-function keyEnded(): GatewayError {
+export function keyEnded(): GatewayError {
   return new GatewayError('invalid_api_key', 'The API key is not valid any more.')
 }
 

@@ -20,6 +20,8 @@ export interface SessionRooms {
   readonly settings: RealtimeSettings
   readonly sessionBilling: SessionBilling
   readonly transcribers: Transcribers
+  /** Whether the caller's key is still valid. */
+  keyHolds(): boolean
   /** Whether the process is about to stop. */
   draining(): boolean
   /** Makes an id for an event of the gateway's own. */

@@ -10,7 +10,7 @@ import { cancelEvent, errorEvent } from '../../wire/openai-realtime/dialect.ts'
 import { ClientEvents } from './client-events.ts'
 import { closeCode, knownOr } from './close-codes.ts'
 import type { Connected } from './connect.ts'
-import { type Ending, wellEnded } from './session-billing.ts'
+import { type Ending, keyEnded, wellEnded } from './session-billing.ts'
 import type { ClientSocket, SessionOwner, SessionRequest, SessionRooms } from './session-owner.ts'
 import { VendorEvents } from './vendor-events.ts'
 
@@ -98,10 +98,9 @@ export class RealtimeSession implements Timed, SessionOwner {
       if (nowMs > this.lingersUntilMs) this.finishLingering()
       return
     }
-    const { refusal } = sessionBilling
-    if (refusal !== null) {
+    if (!this.rooms.keyHolds()) {
       // A session that only transcribes begins no response, at which its key would be asked for.
-      this.endWith(refusal, closeCode.refused)
+      this.endWith(keyEnded(), closeCode.refused)
       return
     }
     const { writeStallMs, heartbeatMs } = relay.client
