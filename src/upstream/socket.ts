@@ -126,6 +126,8 @@ class DialledSocket implements VendorSocket, Peer {
   resume(): void {
     if (this.phase !== 'open' || !this.paused) return
     this.paused = false
+    // Nothing could be read meanwhile, which is not the vendor's silence.
+    this.receivedMs = performance.now()
     this.socket?.resume()
   }
 

@@ -361,12 +361,24 @@ describe('what is not let through', () => {
     await opened.error(3)
     opened.socket.send('{"type":"session.update","session":{"Model":"gpt-4o"}}')
     await opened.error(4)
+    const twice = '"input_audio_transcription":{"model":"a","model":"b"}'
+    opened.socket.send(`{"type":"session.update","session":{${twice}}}`)
+    await opened.error(5)
     opened.socket.send('{"type":"session.update","session":{"mod\\u0065l":"gpt-realtime"}}')
     expect(await session.until('session.update')).toEqual({
       type: 'session.update',
       session: { model: 'gpt-realtime' },
     })
     expect(session.received.events).toHaveLength(1)
+  })
+
+  test('long numbers in settings without a model pass as they were written', async () => {
+    const opened = await open()
+    const session = await vendor.arrived(1)
+    const sent = '{"type":"response.create","response":{"metadata":{"n":9007199254740993}}}'
+    opened.socket.send(sent)
+    await session.until('response.create')
+    expect(session.received.texts).toContain(sent)
   })
 
   test("the session's own model passes under the vendor's name, and so does a transcriber", async () => {

@@ -15,13 +15,17 @@ const limitMs = 5_000
 /** The received events, in order, and a wait for later ones. */
 class EventLog {
   readonly events: Event[] = []
+  /** The same as they were sent. */
+  readonly texts: string[] = []
   readonly binary: Uint8Array[] = []
   closed: Closed | null = null
   private readonly waiting = new Set<() => void>()
 
   add(message: string | Uint8Array): void {
-    if (typeof message === 'string') this.events.push(JSON.parse(message) as Event)
-    else this.binary.push(message)
+    if (typeof message === 'string') {
+      this.events.push(JSON.parse(message) as Event)
+      this.texts.push(message)
+    } else this.binary.push(message)
     this.wake()
   }
 

@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer'
 import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 import {
+  type ClientEvent,
   modelsNamed,
   readClientEvent,
   withModelNames,
@@ -32,17 +33,17 @@ export class ClientEvents {
       return
     }
     try {
-      const { bytes: own, settings, added, eventId } = readClientEvent(bytes)
-      this.owner.rooms.sessionBilling.expected.add(added)
-      if (settings === null) this.toVendor(own, isText)
-      else this.settingsFrom(settings, eventId, isText)
+      const event = readClientEvent(bytes)
+      this.owner.rooms.sessionBilling.expected.add(event.added)
+      if (event.settings === null) this.toVendor(event.bytes, isText)
+      else this.settingsFrom(event, event.settings, isText)
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
       this.owner.tell(error, eventIdIn(bytes))
     }
   }
 
-  private settingsFrom(settings: JsonObject, eventId: string | null, isText: boolean): void {
+  private settingsFrom(event: ClientEvent, settings: JsonObject, isText: boolean): void {
     const names = new Map<string, string>()
     const { model } = this.owner.vendor.candidate
     const { transcribers } = this.owner.rooms
@@ -54,7 +55,9 @@ export class ClientEvents {
       } else if (name === this.owner.request.model || name === model) names.set(param, model)
       else throw pinned(param)
     }
-    const bytes = withModelNames(settings, names)
+    // Unchanged where it can be: reading and writing it anew would change long numbers in tools' schemas.
+    const isSame = modelsNamed(settings).every(({ param, name }) => names.get(param) === name)
+    const bytes = isSame ? event.bytes : withModelNames(settings, names)
     if (transcriber === null || transcribers.isNamed(transcriber)) {
       this.toVendor(bytes, isText)
       return
@@ -68,7 +71,7 @@ export class ClientEvents {
       },
       (error: unknown) => {
         if (!(error instanceof GatewayError)) throw error
-        this.owner.tell(error, eventId)
+        this.owner.tell(error, event.eventId)
       },
     )
     void asked.then(() => this.catchUp()).catch((error: unknown) => this.owner.mistaken(error))

@@ -113,7 +113,7 @@ export class RealtimeSession implements Timed, SessionOwner {
       this.expire('The session has reached its longest duration.', 'session_expired')
     else if (nowMs - this.activeMs > settings.idleMs)
       this.expire('The session was idle for too long.', 'session_idle')
-    else if (nowMs - this.vendor.socket.receivedMs > relay.timeouts.idleMs)
+    else if (!this.isBehind && nowMs - this.vendor.socket.receivedMs > relay.timeouts.idleMs)
       this.vendorEvents.closed(1006, 'the vendor is silent')
     else if (nowMs - Math.max(this.vendor.socket.receivedMs, this.pingedMs) > heartbeatMs) {
       this.pingedMs = nowMs

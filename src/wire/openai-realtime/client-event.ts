@@ -18,7 +18,7 @@ export interface Added {
   readonly clears: boolean
 }
 
-interface ClientEvent {
+export interface ClientEvent {
   readonly type: string
   /** The client's own id of the event, which errors repeat. */
   readonly eventId: string | null
@@ -41,7 +41,10 @@ const session = placeOf(
     'instructions',
     'input',
   ],
-  { audio: placeOf([], { input: placeOf([], { transcription: placeOf(['model']) }) }) },
+  {
+    audio: placeOf([], { input: placeOf([], { transcription: placeOf(['model']) }) }),
+    input_audio_transcription: placeOf(['model']),
+  },
 )
 const inside = nothingInside(
   placeOf(['type', 'event_id', 'audio', 'item'], { session, response: session }),

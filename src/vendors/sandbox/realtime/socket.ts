@@ -64,7 +64,8 @@ function unknown(model: string): Reply {
 
 class SandboxSocket implements VendorSocket {
   receivedMs = performance.now()
-  readonly waitingBytes = 0
+  /** Of the client's events whose answers it has not taken yet: the gateway stops a client that takes none. */
+  waitingBytes = 0
   private readonly call: LocalSocketCall
   private readonly conversation: SandboxConversation
   private readonly settings: SandboxSettings
@@ -116,6 +117,7 @@ class SandboxSocket implements VendorSocket {
 
   send(payload: Uint8Array, isText: boolean): void {
     if (this.over || this.silent) return
+    this.waitingBytes += payload.length
     this.outbox.push(...this.conversation.take(isText ? parsed(payload) : {}))
     const response = this.conversation.running?.response ?? null
     if (response !== this.running) {
@@ -169,8 +171,12 @@ class SandboxSocket implements VendorSocket {
     for (let count = 0; count < burst; count += 1) {
       if (this.over || this.silent || this.paused || this.listener === null) return
       const next = this.outbox.shift()
-      if (next !== undefined) this.say(next)
-      else if (!this.goOn()) return
+      if (next !== undefined) {
+        this.say(next)
+        continue
+      }
+      this.waitingBytes = 0
+      if (!this.goOn()) return
     }
     this.rest()
     this.timer = setTimeout(this.flow, 0)
