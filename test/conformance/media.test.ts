@@ -84,7 +84,7 @@ beforeAll(async () => {
       groups: Object.fromEntries(rows.map(({ row }) => [nameOf(row), {}])),
       keys: rows.map(({ row }) => ({ name: nameOf(row), secret: keyOf(row), group: nameOf(row) })),
       channels: rows.map(({ row }) => channelOf(row)),
-      models: Object.fromEntries(rows.map(({ row }) => [row.model, modelOf(row)])),
+      models: Object.fromEntries(rows.map(({ row }) => [nameIn(row), modelOf(row)])),
     },
   })
   tlsProxy = await startTlsProxy(gateway.url)
@@ -105,7 +105,7 @@ function gone(): Response {
 function channelOf(row: Row) {
   const id = nameOf(row)
   const { vendor, model, below } = row
-  if (row.service === null) return { id, vendor, groups: [id], models: [`${model}*`] }
+  if (row.service === null) return { id, vendor, groups: [id], models: [nameIn(row)] }
   return {
     id,
     vendor,
@@ -114,6 +114,11 @@ function channelOf(row: Row) {
     key: vendorKey,
     models: [model],
   }
+}
+
+/** The sandbox's models are asked by longer names, with what they are to do. */
+function nameIn({ model, service }: Row): string {
+  return service === null ? `${model}*` : model
 }
 
 function modelOf({ table, model }: Row) {

@@ -392,8 +392,9 @@ function noted(
   const before = workOf(row)
   const missed = news instanceof MediaFault
   const misses = missed ? before.misses + 1 : 0
-  const named = missed ? news.fault.retryAfterMs : news.pollAfterMs
-  const hintMs = named !== undefined && named >= leastHintMs ? named : undefined
+  const asked = missed ? undefined : news.pollAfterMs
+  const isUsable = asked !== undefined && asked >= leastHintMs
+  const hintMs = missed ? news.fault.retryAfterMs : isUsable ? asked : undefined
   const kept = missed ? before.kept : (news.kept ?? before.kept)
   const { refusals: _, ...same } = before
   const work: VideoWork = {
@@ -412,7 +413,8 @@ function noted(
   const gapMs = missed
     ? Math.min(firstGapMs * 2 ** misses, longestMissMs)
     : Math.min(firstGapMs * 1.25 ** row.polls, longestGapMs)
-  const pollAt = nowMs + Math.round(Math.min(hintMs ?? gapMs, longestMissMs))
+  const pollAfterMs = Math.min(Math.max(hintMs ?? gapMs, leastHintMs), longestMissMs)
+  const pollAt = nowMs + Math.round(pollAfterMs)
   return {
     kind: 'note' as const,
     account,
