@@ -170,7 +170,7 @@ function kindOf(said: Said, status: number): FaultKind {
   }
   if (worded !== null) return worded
   // OpenAI: an item of `input` that is not stored there.
-  if (status === 404 && said.param !== null && said.param !== 'model') return 'rejected'
+  if (status === 404 && /^input\b/.test(said.param ?? '')) return 'rejected'
   if (plain !== 'rejected') return plain
   const words = vendorsWords(said)
   if (status === 400 && keyText.test(words)) return 'credentials'
