@@ -47,6 +47,7 @@ export const columns: readonly Column<Listed>[] = [
   },
   {
     id: 'lastSeen',
+    from: 1024,
     header: <Trans>Last seen</Trans>,
     sortable: true,
     cell: ({ lastSeenAt }) => <Time relative at={lastSeenAt} />,
