@@ -1,6 +1,7 @@
 // When a key's spending starts again from 0: at the start of a day, week or month in a time zone.
 
 import type { SpendLimit } from '../store/keys.ts'
+import { quarterMs, quarterOf } from '../store/rollup-table.ts'
 
 interface SpendPeriod {
   /** Unix milliseconds; 0 for a period that covers all time. */
@@ -10,8 +11,6 @@ interface SpendPeriod {
 }
 
 const dayMs = 86_400_000
-/** Totals are stored by quarters of an hour, so a period begins with one, whatever the zone's offset. */
-const quarterMs = 900_000
 
 /** The period that contains a moment: its first moment, and the first moment of the next period. */
 export function periodAt(
@@ -19,7 +18,8 @@ export function periodAt(
   atMs: number,
 ): SpendPeriod {
   if (period === 'never') return { startMs: 0, endMs: null }
-  const lastMs = startOfQuarter(atMs) + quarterMs - 1
+  // Totals are stored by quarters of an hour, so a period begins with one, whatever the zone's offset.
+  const lastMs = quarterOf(atMs) + quarterMs - 1
   const zone = timeZone ?? 'UTC'
   const local = new Date(lastMs + offsetAt(zone, lastMs))
   const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()]
@@ -34,17 +34,13 @@ export function periodAt(
   }
 }
 
-function startOfQuarter(atMs: number): number {
-  return Math.floor(atMs / quarterMs) * quarterMs
-}
-
 /** The first moment of a local day: some days have no 00:00 (clocks go forward), some have two (they go back). */
 function midnight(zone: string, year: number, month: number, day: number): number {
   const wanted = Date.UTC(year, month, day)
   const offsets = [offsetAt(zone, wanted - dayMs), offsetAt(zone, wanted + dayMs)]
   const moments = offsets.map((offset) => wanted - offset).sort((one, other) => one - other)
   const [first = wanted, second = first] = moments
-  return startOfQuarter(first + offsetAt(zone, first) >= wanted ? first : second)
+  return quarterOf(first + offsetAt(zone, first) >= wanted ? first : second)
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>()

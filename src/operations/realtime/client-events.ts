@@ -48,7 +48,8 @@ export class ClientEvents {
     const { model } = this.owner.vendor.candidate
     const { transcribers } = this.owner.rooms
     let transcriber: Transcriber | null = null
-    for (const { param, role, name } of modelsNamed(settings)) {
+    const named = modelsNamed(settings)
+    for (const { param, role, name } of named) {
       if (role === 'transcription') {
         transcriber = transcribers.find(name, param)
         names.set(param, transcriber.vendorModel)
@@ -56,7 +57,7 @@ export class ClientEvents {
       else throw pinned(param)
     }
     // Unchanged where it can be: reading and writing it anew would change long numbers in tools' schemas.
-    const isSame = modelsNamed(settings).every(({ param, name }) => names.get(param) === name)
+    const isSame = named.every(({ param, name }) => names.get(param) === name)
     const bytes = isSame ? event.bytes : withModelNames(settings, names)
     if (transcriber === null || transcribers.isNamed(transcriber)) {
       this.toVendor(bytes, isText)
