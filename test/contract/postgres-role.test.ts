@@ -175,13 +175,19 @@ if (databaseUrl !== null) {
     await expect(client.query('DELETE FROM usage')).rejects.toThrow('append-only')
   })
 
-  test.each(forbidden)('%s is not permitted', async (sql) => {
+  test('nothing is permitted that would change the books', async () => {
     const { url, store } = await underRole(databaseUrl)
     await fund(store, 'ann', 100n)
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     ends.push(() => client.end())
-    await expect(client.query(sql)).rejects.toThrow(/permission denied|must be owner/)
+    for (const sql of forbidden) {
+      const outcome = await client.query(sql).then(() => 'done', String)
+      expect([sql, outcome]).toEqual([
+        sql,
+        expect.stringMatching(/permission denied|must be owner/),
+      ])
+    }
     expect((await store.journal.wallet('ann'))?.postedNano).toBe(100n)
   })
 }

@@ -77,7 +77,8 @@ function killsOf(engine: EngineCase['engine'], traces: readonly (readonly string
     }),
   )
   // The awaits are the same on both engines. Testing all of them takes a quarter of an hour.
-  const each = Bun.env['TEST_EVERY_AWAIT'] === '1' ? 1 : engine === 'sqlite' ? 6 : 18
+  const part = engine === 'sqlite' ? 6 : 18
+  const each = Bun.env['TEST_EVERY_AWAIT'] === '1' ? 1 : repetitions(part, part, 2 * part)
   if (repetitions(false, true)) return all.filter((_, index) => index % each === 0)
   return flows.map((flow, index) => {
     const [file, text] = flow.brief

@@ -17,10 +17,10 @@ import {
 import { finished, lessee } from '../support/ledger-scene.ts'
 import { repetitions } from '../support/long.ts'
 
-const kills = repetitions(1, 6)
+const kills = repetitions(1, 6, 3)
 const dayMs = 86_400_000
 /** Over five days, so that there is more than one file. */
-const requests = 30_000
+const requests = repetitions(10_000, 30_000, 10_000)
 const waitMs = 60_000
 
 async function fillWithOld({ store }: Deployment): Promise<Set<string>> {

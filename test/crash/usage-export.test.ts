@@ -17,7 +17,7 @@ import { finished, lessee } from '../support/ledger-scene.ts'
 import { repetitions } from '../support/long.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 
-const kills = repetitions(3, 20)
+const kills = repetitions(3, 20, 8)
 const waitMs = 60_000
 const hello = { model: 'sandbox/chat', messages: [{ role: 'user', content: 'Hello' }] }
 /** Settled before the servers start. */

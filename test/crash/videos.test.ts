@@ -20,7 +20,7 @@ import { ready } from './gateway-load.ts'
 const videoNano = 400_000_000n
 const creditNano = 100_000_000_000n
 const credits = { acme: '100' }
-const rounds = repetitions(1, 4)
+const rounds = repetitions(1, 4, 2)
 /** The state that the vendor reports for a video as the gateway is killed. */
 const states = repetitions<readonly JobStatus[]>(
   ['queued', 'completed'],
