@@ -3,7 +3,9 @@
 import { expect, test } from 'bun:test'
 import { onEachEngine } from '../../test/contract/engines.ts'
 import { adminOf, allPages, nowMs } from '../../test/support/admin.ts'
-import { maxNano } from '../money.ts'
+import { ConfigError } from '../config/problems.ts'
+import { ensureAccounts } from '../identity/ensure-accounts.ts'
+import { maxNano, nanoPerUnit } from '../money.ts'
 import { adjustBalance, listAccounts, readBalance } from './accounts.ts'
 import type { Input } from './schema.ts'
 
@@ -94,6 +96,25 @@ onEachEngine('the largest balance', (start) => {
     expect(balances.items.map(({ account, postedNano }) => [account, postedNano])).toEqual([
       ['ann', String(maxNano)],
       ['bob', '0'],
+    ])
+  })
+
+  test('an opening balance that cannot be counted is refused as a setting, and none is lost', async () => {
+    const { store } = await start()
+    const credit = '9000000000'
+    const accounts = { zoe: { credit }, una: { credit: '300000000' } }
+    const error = await ensureAccounts(store, { accounts, keys: [], file: null }, nowMs).catch(
+      (caught: unknown) => caught,
+    )
+    const message = expect.stringContaining('more than 9223372036.854775807')
+    expect(error).toBeInstanceOf(ConfigError)
+    expect(error).toMatchObject({ problems: [{ path: 'accounts.una.credit', message }] })
+    const smaller = { ...accounts, una: { credit: '200000000' } }
+    await ensureAccounts(store, { accounts: smaller, keys: [], file: null }, nowMs)
+    const [una, zoe] = await Promise.all(['una', 'zoe'].map((id) => store.journal.wallet(id)))
+    expect([una?.postedNano, zoe?.postedNano]).toEqual([
+      200_000_000n * nanoPerUnit,
+      9_000_000_000n * nanoPerUnit,
     ])
   })
 })

@@ -31,7 +31,7 @@ beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'tollgate-watch-'))
   store = await openStore({ dataDir, databaseUrl: null })
   other = await openStore({ dataDir, databaseUrl: null })
-  await ensureAccounts(store, { accounts: { ann: { credit: null } }, keys: [] }, 1)
+  await ensureAccounts(store, { accounts: { ann: { credit: null } }, keys: [], file: null }, 1)
   jest.useFakeTimers()
 })
 afterEach(async () => {
@@ -175,6 +175,7 @@ test('while the store is away the keys stay, one error is reported, and then it 
 
 test('accounts named by the configuration are made once', async () => {
   const config = {
+    file: null,
     accounts: { ann: { credit: null }, bob: { credit: '5' } },
     keys: [
       {
