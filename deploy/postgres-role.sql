@@ -22,8 +22,8 @@ END
 $$;
 
 -- Append-only.
-REVOKE UPDATE, DELETE ON transfer, usage, price, set_aside, operator_event, usage_series, usage_tagged_series,
-  payment_transaction, payment_event, payment_bonus_claim FROM tollgate_app;
+REVOKE UPDATE, DELETE ON transfer, usage, price, set_aside, set_aside_resolution, operator_event, usage_series,
+  usage_tagged_series, payment_transaction, payment_event, payment_bonus_claim FROM tollgate_app;
 REVOKE DELETE ON account, ledger_account, node, outbox_epoch, deployment, price_file, price_newest, settlement_count,
   usage_kept, usage_quarter, usage_quarter_all, usage_tagged_quarter, usage_archive, usage_archive_turn,
   payment_order, payment_bonus, payment_refund, payment_dispute FROM tollgate_app;

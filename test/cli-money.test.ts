@@ -3,8 +3,10 @@
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { encodeRecord } from '../src/ledger/record.ts'
 import { openSqlite } from '../src/store/sqlite.ts'
 import type { Store } from '../src/store/store.ts'
+import type { UsageRow } from '../src/store/usage-row.ts'
 import { makeSchema, testDatabaseUrl } from './contract/databases.ts'
 import { usageRow } from './contract/store.ts'
 import { settlementOf, useCli } from './support/cli.ts'
@@ -272,6 +274,73 @@ describe('audit', () => {
     expect([code, err]).toEqual([0, ''])
     expect(out).toStartWith('1 transfers, 0 usage rows, 1 wallets: no difference.\n')
     expect(out).toMatch(/req_poison +ann +2 +1970-01-01T00:00:00.000Z +no number\n$/)
+  })
+
+  test('what is set aside is listed, settled or discarded, once each, and recorded', async () => {
+    await create('10')
+    await cli.withStore(async (store) => {
+      const node = await lease(store, 5_000_000_000n, 0n)
+      const aside = (row: UsageRow, raw?: string) => {
+        const finished = { row, capNano: null, idempotency: null }
+        const record = encodeRecord('final', node.epoch, row.chargeNano, finished)
+        return store.settlements.setAside(
+          {
+            requestId: row.requestId,
+            account: 'ann',
+            heldNano: 2_000_000_000n,
+            raw: raw ?? JSON.stringify(record),
+            reason: 'full',
+            at: row.at,
+          },
+          node,
+        )
+      }
+      const chargeNano = 1_500_000_000n
+      await aside(usageRow({ requestId: 'req_good', at: 1, chargeNano }))
+      await aside(usageRow({ requestId: 'req_torn', at: 2 }), '["torn')
+    })
+    const held = { account: 'ann', currency: 'USD', heldNano: `2${nano}`, reason: 'full' }
+    expect(await cli.json('set-aside', 'list')).toEqual([
+      { ...held, requestId: 'req_torn', costNano: null, at: '1970-01-01T00:00:00.002Z' },
+      { ...held, requestId: 'req_good', costNano: '1500000000', at: '1970-01-01T00:00:00.001Z' },
+    ])
+    const done = {
+      currency: 'USD',
+      changed: true,
+      releasedNano: `2${nano}`,
+      chargeNano: '0',
+      writeoffNano: '0',
+    }
+    const charged = { requestId: 'req_good', outcome: 'settled', chargeNano: '1500000000' }
+    expect(await cli.json('set-aside', 'settle', 'req_good')).toEqual({ ...done, ...charged })
+    const discard = ['set-aside', 'discard', 'req_torn', '--reason', 'torn by a disk']
+    const discarded = { requestId: 'req_torn', outcome: 'discarded' }
+    expect(await cli.json(...discard)).toEqual({ ...done, ...discarded })
+    const again = { ...discarded, changed: false, releasedNano: '0' }
+    expect(await cli.json(...discard)).toMatchObject(again)
+    expect(await cli.json('balance', 'ann')).toMatchObject({
+      availableNano: '8500000000',
+      heldNano: '0',
+    })
+    const events = await cli.withStore(({ operatorEvents }) => operatorEvents.list({ limit: 9 }))
+    expect(events.map(({ action, target }) => [action, target])).toEqual([
+      ['discardSetAside', { id: 'req_torn' }],
+      ['settleSetAside', { id: 'req_good' }],
+      ['adjustBalance', { id: 'ann' }],
+    ])
+  })
+
+  test('a record is not discarded without a reason, and one that is unknown is not found', async () => {
+    await create('1')
+    const run = (...words: string[]) => cli.run(['set-aside', ...words, '--data', cli.data])
+    expect(await run('discard', 'req_1')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--reason'),
+    })
+    expect(await run('settle', 'req_1')).toMatchObject({
+      code: 1,
+      err: 'tollgate: no record "req_1" was set aside; `tollgate set-aside list` lists them\n',
+    })
   })
 
   test('of one that is not: exit 1, each difference named', async () => {

@@ -1,7 +1,7 @@
 // Input schemas of what operators do.
 
 import { z } from 'zod'
-import { page, since, someAccount, text, until } from './schema-parts.ts'
+import { count, page, since, someAccount, text, until } from './schema-parts.ts'
 import { timeZone, zoneText } from './schema-statistics.ts'
 import { format } from './schema-usage.ts'
 
@@ -27,6 +27,14 @@ export const operationsInputs = {
       .max(64)
       .optional()
       .describe('`next` of the previous answer; left out: from the begin of the period'),
+  }),
+  listSetAsides: z.strictObject({
+    limit: count(1_000).default(50).describe('At most this many, newest first'),
+  }),
+  settleSetAside: z.strictObject({ id: text }),
+  discardSetAside: z.strictObject({
+    id: text,
+    reason: text.max(1_024).describe('Why it is never charged; kept with the record'),
   }),
   readOperations: z.strictObject({ timeZone: timeZone.default('UTC').describe(zoneText) }),
 }

@@ -37,7 +37,7 @@ function reportText(audit: Audit): string {
       reason,
     ])
     parts.push(
-      `${setAside} set aside: kept unchanged, their money still held.\n`,
+      `${setAside} set aside: kept unchanged, their money still held. Settle or discard them: tollgate set-aside --help\n`,
       table(['REQUEST', 'ACCOUNT', 'HELD', 'AT', 'REASON'], cells),
     )
   }

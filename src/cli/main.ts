@@ -52,6 +52,7 @@ import { refusalOf } from './refusal.ts'
 import { requestRunning, requestShow, requestStop } from './request.ts'
 import { settingsList, settingsSet, settingsUnset } from './run-time.ts'
 import { serve } from './serve.ts'
+import { setAsideDiscard, setAsideList, setAsideSettle } from './set-aside.ts'
 import { adminLink, inviteCreate, inviteList, inviteRevoke } from './sign-in.ts'
 import { stats } from './stats.ts'
 import { channelCreate, channelDelete, channelUpdate } from './stored-channel.ts'
@@ -118,6 +119,9 @@ const commands: readonly Command[] = [
   historyExport,
   historyKeygen,
   audit,
+  setAsideList,
+  setAsideSettle,
+  setAsideDiscard,
   backup,
   restore,
   dataCopy,

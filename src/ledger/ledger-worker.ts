@@ -33,7 +33,7 @@ export async function runLedgerWorker(port: MessagePort, start: WorkerStart): Pr
   const store = await openStore(start.store)
   const reader = openOutboxReader(start.dataDir, start.slot)
   const logs = await Promise.all(halves.map((half) => openHandle(reader.logPath(half), 'r+')))
-  const setAside = await store.settlements.setAsides(mostSetAside)
+  const setAside = await store.settlements.setAsides(mostSetAside, 'all')
   const known = new Set(setAside.map(({ requestId }) => requestId))
   const mark = openMark(start.dataDir, start.slot)
   const parts = { port, start, store, reader, mark, logs, setAside: known, servingMs }

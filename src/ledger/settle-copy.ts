@@ -13,7 +13,7 @@ export async function settleCopies(
   { settlements }: Pick<Store, 'settlements'>,
   copies: readonly OutboxCopy[],
 ): Promise<number> {
-  const known = (await settlements.setAsides(mostSetAside)).map(({ requestId }) => requestId)
+  const known = (await settlements.setAsides(mostSetAside, 'all')).map(({ requestId }) => requestId)
   let settled = 0
   let failure: unknown = null
   const settler = new Settler({

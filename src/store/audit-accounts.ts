@@ -2,6 +2,7 @@
 
 import type { Session } from './engine.ts'
 import type { Findings } from './findings.ts'
+import { openSetAsides } from './wallets.ts'
 
 /** Exact for any amounts: SQLite's own sum fails with an error beyond int64, which only corrupt data reaches. */
 export const exactSum = (column: string): string =>
@@ -88,7 +89,7 @@ export async function auditAccounts(session: Session, findings: Findings): Promi
 
 const differingPending = `WITH part AS (
     SELECT 'wallet:' || account AS id, amount_nano AS leased, 0 AS pinned FROM lease
-    UNION ALL SELECT 'wallet:' || account, 0, held_nano FROM set_aside
+    UNION ALL SELECT 'wallet:' || account, 0, held_nano FROM ${openSetAsides}
     UNION ALL SELECT 'wallet:' || account, 0, held_nano FROM video),
   fold AS (
     SELECT id, ${exactSum('leased')} AS leased, ${exactSum('pinned')} AS pinned FROM part GROUP BY id)
@@ -110,6 +111,8 @@ const badPins = `SELECT request_id AS "requestId", ${asText('held_nano')} AS hel
       THEN 1 ELSE 0 END AS settled
   FROM set_aside
   WHERE held_nano < 0 OR EXISTS (SELECT 1 FROM usage WHERE usage.request_id = set_aside.request_id)
+    AND NOT EXISTS (SELECT 1 FROM set_aside_resolution AS resolved
+      WHERE resolved.request_id = set_aside.request_id AND outcome = 'settled')
   ORDER BY request_id`
 
 const badVideos = `SELECT id, ${asText('held_nano')} AS held, state,

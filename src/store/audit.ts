@@ -12,6 +12,7 @@ import type { AuditReport, AuditTable } from './ledger.ts'
 import { auditOutboxes } from './outbox-epochs.ts'
 import { readPrices } from './prices.ts'
 import { keptOf } from './retention.ts'
+import { openSetAsides } from './wallets.ts'
 
 export function auditTable(engine: Engine): AuditTable {
   return {
@@ -38,7 +39,7 @@ export function auditTable(engine: Engine): AuditTable {
             `SELECT count(*) AS count FROM ledger_account WHERE kind = 'wallet'`,
           ),
           findings: findings.list(),
-          setAside: await count(session, 'SELECT count(*) AS count FROM set_aside'),
+          setAside: await count(session, `SELECT count(*) AS count FROM ${openSetAsides}`),
         }
       })
     },

@@ -191,6 +191,26 @@ export interface SetAside {
   readonly at: number
 }
 
+/** How an operator deals with a set-aside record: by settling it, or for null by discarding it without a charge. */
+export interface Resolution {
+  readonly requestId: string
+  readonly settlement: Settlement | null
+  readonly actor: string
+  /** Required to discard. */
+  readonly reason: string | null
+  readonly at: number
+}
+
+export interface Resolved {
+  readonly outcome: 'settled' | 'discarded'
+  /** False: an operator had dealt with the record before, and nothing was changed. */
+  readonly isNew: boolean
+  /** What the record had held. */
+  readonly releasedNano: Nano
+  readonly chargedNano: Nano
+  readonly writtenOffNano: Nano
+}
+
 /** Posts transfers and reads wallets. */
 export interface JournalTable {
   /**
@@ -296,7 +316,15 @@ export interface SettlementTable {
   settle(batch: readonly Settlement[]): Promise<SettleResult>
   /** Stores a record that cannot be settled; its lease's money stays held. Ignores known ids. */
   setAside(entry: SetAside, from: RecordOrigin): Promise<void>
-  setAsides(limit: number): Promise<readonly SetAside[]>
+  /** Records that no operator has dealt with, newest first; `all`: the others too. */
+  setAsides(limit: number, all?: 'all'): Promise<readonly SetAside[]>
+  /** Also one that an operator has dealt with; null if there is none. */
+  findSetAside(requestId: string): Promise<SetAside | null>
+  /**
+   * Releases what a record holds and settles or discards it, in one transaction. Throws `RowRefused` if there is no such
+   * record, or it still cannot be settled; then nothing has changed.
+   */
+  resolve(resolution: Resolution): Promise<Resolved>
 }
 
 export interface OutboxTable {

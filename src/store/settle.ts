@@ -60,7 +60,11 @@ function distinct(batch: readonly Settlement[]): Settlement[] {
 
 const amongEntries = among('id')
 
-async function knownIds(session: Session, batch: readonly Settlement[]): Promise<Set<string>> {
+/** Those of the batch that were settled before. */
+export async function knownIds(
+  session: Session,
+  batch: readonly Settlement[],
+): Promise<Set<string>> {
   const ids = batch.map(({ row }) => row.requestId)
   const entries = ids.flatMap((id) => [`usage:${id}`, `writeoff:${id}`])
   const rows = await session.query<{ readonly id: string }>(

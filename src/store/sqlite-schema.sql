@@ -1,4 +1,4 @@
--- The tables, rows, indexes and triggers of 48 migrations together; `npm run schema` writes this file.
+-- The tables, rows, indexes and triggers of 49 migrations together; `npm run schema` writes this file.
 CREATE TABLE account (
   id TEXT PRIMARY KEY,
   created_at INTEGER NOT NULL
@@ -942,6 +942,16 @@ CREATE TABLE usage_tagged_quarter (
   duration_100000 INTEGER, duration_160000 INTEGER, duration_250000 INTEGER, duration_more INTEGER,
   PRIMARY KEY (series, quarter)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE set_aside_resolution (
+  request_id TEXT PRIMARY KEY,
+  -- `settled`: charged after all. `discarded`: never to be charged.
+  outcome TEXT NOT NULL CHECK (outcome IN ('settled', 'discarded')),
+  actor TEXT NOT NULL CHECK (actor <> ''),
+  -- Required where the record was discarded.
+  reason TEXT CHECK (outcome = 'settled' OR coalesce(reason, '') <> ''),
+  -- Unix milliseconds.
+  at BIGINT NOT NULL
+);
 CREATE INDEX api_key_account ON api_key (account);
 CREATE INDEX transfer_debit ON transfer (debit, at) WHERE code NOT IN ('usage', 'writeoff');
 CREATE INDEX transfer_credit ON transfer (credit, at) WHERE code NOT IN ('usage', 'writeoff');

@@ -25,7 +25,7 @@ import { responseTable } from './responses.ts'
 import { retentionTable } from './retention.ts'
 import { rollupStore } from './rollup-query.ts'
 import { runningTable } from './running.ts'
-import { setAside, setAsides } from './set-aside.ts'
+import { findSetAside, resolve, setAside, setAsides } from './set-aside.ts'
 import { settingTable } from './settings.ts'
 import { settle } from './settle.ts'
 import type { AccountTable, Store } from './store.ts'
@@ -48,7 +48,9 @@ export function createStore(engine: Engine, history = engine): Store {
     settlements: {
       settle: (batch) => settle(engine, batch),
       setAside: (entry, from) => engine.transaction((session) => setAside(session, entry, from)),
-      setAsides: (limit) => setAsides(engine, limit),
+      setAsides: (limit, all) => setAsides(engine, limit, all),
+      findSetAside: (requestId) => findSetAside(engine, requestId),
+      resolve: (resolution) => resolve(engine, resolution),
     },
     outboxes: outboxTable(engine),
     rollups: rollupStore(engine),

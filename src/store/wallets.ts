@@ -93,10 +93,15 @@ async function moveAll(session: Session, moves: readonly HouseMove[]): Promise<v
   throw new RowRefused(`The ledger lacks one of ${moves.map(({ id }) => id).join(', ')}`)
 }
 
+/** Set-aside records that no operator has dealt with; only these hold money. */
+export const openSetAsides = `set_aside WHERE NOT EXISTS
+  (SELECT 1 FROM set_aside_resolution AS resolved WHERE resolved.request_id = set_aside.request_id)`
+
 const selectWallets = `SELECT substr(id, 8) AS account,
   CAST(credits_posted - debits_posted AS TEXT) AS posted, CAST(debits_pending AS TEXT) AS leased,
   CAST((SELECT coalesce(sum(held_nano), 0) FROM lease WHERE account = substr(id, 8))
-    + (SELECT coalesce(sum(held_nano), 0) FROM set_aside WHERE account = substr(id, 8))
+    + (SELECT coalesce(sum(held_nano), 0) FROM ${openSetAsides}
+      AND account = substr(ledger_account.id, 8))
     + (SELECT coalesce(sum(held_nano), 0) FROM video
       WHERE video.account = substr(ledger_account.id, 8) AND state = 'running') AS TEXT) AS held
   FROM ledger_account WHERE`

@@ -168,6 +168,19 @@ const command = fc.oneof(
         refOf(by, epochs),
       ),
   ),
+  step(
+    1,
+    'resolve',
+    fc.tuple(requestId, fc.option(settlement, { freq: 1 })),
+    ([id, made], ledger, epochs) =>
+      ledger.settlements.resolve({
+        requestId: id,
+        settlement: made && { ...settlementOf(made, epochs), fromLeaseNano: 0n },
+        actor: 'ops',
+        reason: 'because',
+        at: 8,
+      }),
+  ),
 )
 
 /** Open nodes and funded wallets, so that the other commands have an effect. */

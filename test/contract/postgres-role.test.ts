@@ -150,6 +150,7 @@ if (databaseUrl !== null) {
     'UPDATE usage_kept SET since = 900000',
     'TRUNCATE usage',
     'DELETE FROM set_aside',
+    'DELETE FROM set_aside_resolution',
     'DELETE FROM operator_event',
     'UPDATE payment_transaction SET amount_minor = 1',
     'DELETE FROM schema_migration',

@@ -10,6 +10,8 @@ import type {
   LeaseTable,
   NodeRef,
   NodeTable,
+  Resolution,
+  Resolved,
   SetAside,
   Settlement,
   SettlementTable,
@@ -48,6 +50,7 @@ export class LedgerBook {
   journal: Transfer[] = []
   usage: UsageRow[] = []
   pins: SetAside[] = []
+  readonly resolved = new Map<string, Resolved['outcome']>()
 
   constructor() {
     for (const id of Object.values(house)) this.counters.set(id, { debits: 0n, credits: 0n })
@@ -73,7 +76,11 @@ export class LedgerBook {
   }
 
   pinned(account: string): bigint {
-    return sum(this.pins.filter((pin) => pin.account === account).map(({ heldNano }) => heldNano))
+    return sum(this.openPins().flatMap((pin) => (pin.account === account ? pin.heldNano : [])))
+  }
+
+  openPins(): readonly SetAside[] {
+    return this.pins.filter(({ requestId }) => !this.resolved.has(requestId))
   }
 
   leasesOf(account: string): ModelLease[] {
@@ -119,6 +126,7 @@ export class LedgerBook {
   allOrNone<Result>(work: () => Result): Result {
     const counters = structuredClone(this.counters)
     const nodes = structuredClone(this.nodes)
+    const resolved = new Map(this.resolved)
     const { journal, usage } = this
     this.journal = [...journal]
     this.usage = [...usage]
@@ -127,6 +135,7 @@ export class LedgerBook {
     } catch (error) {
       refill(this.counters, counters)
       refill(this.nodes, nodes)
+      refill(this.resolved, resolved)
       this.journal = journal
       this.usage = usage
       if (error instanceof Undone) return error.result as Result
@@ -322,22 +331,8 @@ function leaseTable(book: LedgerBook): LeaseTable {
 function settlementTable(book: LedgerBook): SettlementTable {
   return {
     async settle(batch: readonly Settlement[]): Promise<SettleResult> {
-      for (const { row, fromLeaseNano, capNano } of batch) {
-        const amounts = [row.chargeNano, row.vendorCostNano, fromLeaseNano, capNano ?? 0n]
-        const isRight = amounts.every((amount) => amount >= 0n && amount <= mostNano)
-        if (!isRight || row.writeoffNano !== 0n) throw new RowRefused(row.requestId)
-      }
-      return book.allOrNone(() => {
-        const before = book.usage.length
-        for (const settlement of batch) settleOne(book, settlement)
-        book.refuseTooMuch()
-        const added = book.usage.slice(before)
-        return {
-          settled: added.length,
-          chargedNano: sum(added.map(({ chargeNano }) => chargeNano)),
-          writtenOffNano: sum(added.map(({ writeoffNano }) => writeoffNano)),
-        }
-      })
+      for (const each of batch) refuseWrong(each)
+      return settleAll(book, batch)
     },
 
     async setAside(entry: SetAside, from: NodeRef): Promise<void> {
@@ -351,11 +346,52 @@ function settlementTable(book: LedgerBook): SettlementTable {
     },
 
     async setAsides(limit: number): Promise<readonly SetAside[]> {
-      return book.pins
+      return book
+        .openPins()
         .toSorted((one, other) => other.at - one.at || (one.requestId < other.requestId ? 1 : -1))
         .slice(0, limit)
     },
+
+    async findSetAside(requestId: string): Promise<SetAside | null> {
+      return book.pins.find((pin) => pin.requestId === requestId) ?? null
+    },
+
+    async resolve({ requestId, settlement }: Resolution): Promise<Resolved> {
+      if (settlement !== null) refuseWrong(settlement)
+      const pin = book.pins.find((each) => each.requestId === requestId)
+      if (pin === undefined) throw new RowRefused(requestId)
+      const before = book.resolved.get(requestId)
+      const nothing = { releasedNano: 0n, chargedNano: 0n, writtenOffNano: 0n }
+      if (before !== undefined) return { outcome: before, isNew: false, ...nothing }
+      const outcome = settlement === null ? 'discarded' : 'settled'
+      const { heldNano: releasedNano } = pin
+      return book.allOrNone(() => {
+        book.resolved.set(requestId, outcome)
+        const { settled: _, ...moved } = settleAll(book, settlement === null ? [] : [settlement])
+        return { outcome, isNew: true, releasedNano, ...moved }
+      })
+    },
   }
+}
+
+function refuseWrong({ row, fromLeaseNano, capNano }: Settlement): void {
+  const amounts = [row.chargeNano, row.vendorCostNano, fromLeaseNano, capNano ?? 0n]
+  const isRight = amounts.every((amount) => amount >= 0n && amount <= mostNano)
+  if (!isRight || row.writeoffNano !== 0n) throw new RowRefused(row.requestId)
+}
+
+function settleAll(book: LedgerBook, batch: readonly Settlement[]): SettleResult {
+  return book.allOrNone(() => {
+    const before = book.usage.length
+    for (const settlement of batch) settleOne(book, settlement)
+    book.refuseTooMuch()
+    const added = book.usage.slice(before)
+    return {
+      settled: added.length,
+      chargedNano: sum(added.map(({ chargeNano }) => chargeNano)),
+      writtenOffNano: sum(added.map(({ writeoffNano }) => writeoffNano)),
+    }
+  })
 }
 
 function settleOne(book: LedgerBook, settlement: Settlement): void {

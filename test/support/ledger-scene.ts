@@ -5,6 +5,7 @@ import type { AccountGrant, Grant, NodeRef, Settlement, Transfer } from '../../s
 import { house, walletOf } from '../../src/store/ledger.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { UsageRow } from '../../src/store/usage-row.ts'
+import { openSetAsides } from '../../src/store/wallets.ts'
 import { settlement, usageRow } from '../contract/store.ts'
 
 export const hourMs = 3_600_000
@@ -64,7 +65,7 @@ export interface Sums {
   readonly unbalanced: bigint
   /** Wallets whose free amount is negative. */
   readonly overdrawn: number
-  /** For all wallets: pending less leases and pins. */
+  /** For all wallets: pending less leases and what set-aside records and videos hold. */
   readonly unexplained: bigint
 }
 
@@ -78,7 +79,7 @@ export async function imbalance(engine: Engine): Promise<Sums> {
         AS overdrawn,
       CAST((SELECT sum(debits_pending) FROM ledger_account)
         - (SELECT coalesce(sum(amount_nano), 0) FROM lease)
-        - (SELECT coalesce(sum(held_nano), 0) FROM set_aside)
+        - (SELECT coalesce(sum(held_nano), 0) FROM ${openSetAsides})
         - (SELECT coalesce(sum(held_nano), 0) FROM video) AS TEXT) AS unexplained`,
     [],
   )

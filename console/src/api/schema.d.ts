@@ -2155,6 +2155,66 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/set-aside-records": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the records that the ledger refused and that still hold money, newest first
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
+        readonly get: operations["listSetAsides"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/set-aside-records/{id}/settle": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Settle a set-aside record after all
+         * @description Charges the request from what the record holds and the free money of the account. Repeating it changes nothing. Callers: admins, and management keys that are bound to no account.
+         */
+        readonly post: operations["settleSetAside"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/set-aside-records/{id}/discard": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Release what a set-aside record holds, without charging it
+         * @description Repeating it changes nothing. Callers: admins, and management keys that are bound to no account.
+         */
+        readonly post: operations["discardSetAside"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/settings": {
         readonly parameters: {
             readonly query?: never;
@@ -6137,6 +6197,36 @@ export interface components {
             readonly at: string | null;
             /** @description Account that owns it; null: none does */
             readonly account: string | null;
+        };
+        readonly SetAsideRecord: {
+            readonly requestId: string;
+            readonly account: string;
+            readonly currency: string;
+            /** @description What it holds of the balance, in nano-units */
+            readonly heldNano: string;
+            /** @description What the request costs, in nano-units; null: the record cannot be read */
+            readonly costNano: string | null;
+            /** @description Why the ledger refused it */
+            readonly reason: string;
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
+            readonly at: string;
+        };
+        readonly ResolvedRecord: {
+            readonly requestId: string;
+            /** @enum {string} */
+            readonly outcome: "settled" | "discarded";
+            /** @description false: this was done before, and nothing was changed; all amounts are 0 */
+            readonly changed: boolean;
+            readonly currency: string;
+            /** @description What the record had held, in nano-units */
+            readonly releasedNano: string;
+            /** @description What the wallet paid, in nano-units */
+            readonly chargeNano: string;
+            /** @description What it could not pay, in nano-units */
+            readonly writeoffNano: string;
         };
         readonly Setting: {
             /** @enum {string} */
@@ -11559,6 +11649,82 @@ export interface operations {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Found"][];
                     };
+                };
+            };
+        };
+    };
+    readonly listSetAsides: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description At most this many */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["SetAsideRecord"][];
+                    };
+                };
+            };
+        };
+    };
+    readonly settleSetAside: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ResolvedRecord"];
+                };
+            };
+        };
+    };
+    readonly discardSetAside: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description Why it is never charged; kept with the record */
+                    readonly reason: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ResolvedRecord"];
                 };
             };
         };

@@ -28,6 +28,7 @@ import { redemptionRoutes } from './routes/redemption.ts'
 import { requestRoutes } from './routes/requests.ts'
 import { routingRoutes } from './routes/routing.ts'
 import { searchRoutes } from './routes/search.ts'
+import { setAsideRoutes } from './routes/set-aside.ts'
 import { settingRoutes } from './routes/settings.ts'
 import { sharedRequestRoutes } from './routes/shared-requests.ts'
 import { signInRoutes } from './routes/sign-in.ts'
@@ -64,6 +65,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...paymentHealthRoutes,
   ...redemptionRoutes,
   ...searchRoutes,
+  ...setAsideRoutes,
   ...settingRoutes,
   ...webhookRoutes,
   ...requestRoutes,
