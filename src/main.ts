@@ -21,6 +21,7 @@ import { watchKeys } from './identity/watch.ts'
 import { isProgram, root } from './installation.ts'
 import { keepAlerts } from './main/alert-timer.ts'
 import { openArchiver } from './main/archiver.ts'
+import { createClockCheck } from './main/clock-check.ts'
 import { consoleBuild, openConsole, shownConsole } from './main/console.ts'
 import { openControl } from './main/control.ts'
 import { createDrain, type Drain } from './main/drain.ts'
@@ -258,6 +259,11 @@ function watchStore(state: State, { log, play, worker }: WatchParts) {
   const archiver = openArchiver({ config, ...archiving })
   const exporter = openExporter({ config, ...archiving })
   const retention = keepUsageFor({
+    clock: createClockCheck({
+      databaseMs: () => store.retention.databaseMs(),
+      wallMs: Date.now,
+      monotonicMs: () => performance.now(),
+    }),
     keepDays: () => runTime.current()['usage.keepDays'],
     keepRefusalsDays: () => config().usage.keepRefusalsDays,
     prune: (pruning) => ledger.changes.pruneUsage(pruning),

@@ -13,6 +13,8 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
+const right = { problem: async () => null }
+
 /** Runs the due work and the promises it waits for. */
 async function pass(ms: number): Promise<void> {
   jest.advanceTimersByTime(ms)
@@ -23,6 +25,7 @@ test('nothing is removed unless it is said how long rows are kept, and then with
   const asked: number[] = []
   let days: number | null = null
   const kept = keepUsageFor({
+    clock: right,
     keepDays: () => days,
     keepRefusalsDays: () => 3_650,
     archive: () => null,
@@ -48,6 +51,7 @@ test('full batches follow each other soon, and a failure is told and tried again
   const errors: unknown[] = []
   let calls = 0
   const kept = keepUsageFor({
+    clock: right,
     keepDays: () => 1,
     keepRefusalsDays: () => 7,
     archive: () => null,
@@ -76,6 +80,7 @@ test('full batches follow each other soon, and a failure is told and tried again
 test('where rows are archived, whole days in UTC are, and nothing is removed beside that', async () => {
   const archived: number[] = []
   const kept = keepUsageFor({
+    clock: right,
     keepDays: () => 30,
     keepRefusalsDays: () => 30,
     archive: () => async (before) => {
@@ -95,6 +100,7 @@ test('refusals go sooner than the rest, never later, and also where the rest is 
   let days: number | null = null
   const asked: string[] = []
   const kept = keepUsageFor({
+    clock: right,
     keepDays: () => days,
     keepRefusalsDays: () => 7,
     archive: () => null,
@@ -114,5 +120,32 @@ test('refusals go sooner than the rest, never later, and also where the rest is 
   days = 5
   await pass(60_000)
   expect(asked.splice(0)).toEqual(['all 5'])
+  kept.close()
+})
+
+test('while the clock is ahead nothing is removed or archived, and each look says why', async () => {
+  let problem: string | null = 'the clock is ahead'
+  let archives = false
+  const done: string[] = []
+  const errors: string[] = []
+  const kept = keepUsageFor({
+    clock: { problem: async () => problem },
+    keepDays: () => 30,
+    keepRefusalsDays: () => 7,
+    archive: () => (archives ? async () => void done.push('archive') : null),
+    prune: async ({ what }) => {
+      done.push(what)
+      return 0
+    },
+    onError: (error) => errors.push(String(error)),
+  })
+  await pass(5_000)
+  archives = true
+  await pass(60_000)
+  const reported = 'Error: the clock is ahead'
+  expect([done, errors]).toEqual([[], [reported, reported]])
+  problem = null
+  await pass(60_000)
+  expect(done).toEqual(['refusals', 'archive'])
   kept.close()
 })

@@ -2,6 +2,7 @@
 // through a thread that writes them to files first.
 
 import type { Pruning } from '../ledger/messages.ts'
+import type { ClockCheck } from './clock-check.ts'
 
 const dayMs = 86_400_000
 const firstMs = 5_000
@@ -11,6 +12,7 @@ const pauseMs = 100
 const rowsAtOnce = 500
 
 interface RetentionOptions {
+  readonly clock: ClockCheck
   /** Called each time; null: rows are kept for ever. */
   readonly keepDays: () => number | null
   /** For requests that were refused before a vendor was asked. */
@@ -40,6 +42,8 @@ export function keepUsageFor(options: RetentionOptions): { close(): void } {
     const pruned = (what: Pruning['what'], before: number) =>
       prune({ what, before, limit: rowsAtOnce })
     try {
+      const problem = await options.clock.problem()
+      if (problem !== null) throw new Error(problem)
       const isSooner = days === null || refusalsDays < days
       const refusals = isSooner ? await pruned('refusals', Date.now() - refusalsDays * dayMs) : 0
       if (days === null) return refusals

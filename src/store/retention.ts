@@ -2,12 +2,15 @@
 
 import type { Engine, Session } from './engine.ts'
 import { exportedUntil } from './exported-until.ts'
+import { nowMs } from './leases.ts'
 import { quarterOf } from './rollup-table.ts'
 import { amongIds, type KeptUsage, selectUsage, usageRowOf } from './usage-columns.ts'
 import type { UsagePlace } from './usage-filter.ts'
 import type { UsageRow } from './usage-row.ts'
 
 export interface RetentionTable {
+  /** The database's clock, Unix milliseconds. */
+  databaseMs(): Promise<number>
   /**
    * Removes the oldest rows of requests that began before this moment (Unix milliseconds), at most `limit`; their
    * totals and journal entries remain, and so do rows that a data warehouse has not received yet. Returns how many it
@@ -40,6 +43,12 @@ const remove = (session: Session) => `DELETE FROM usage WHERE request_id IN (
 
 export function retentionTable(engine: Engine): RetentionTable {
   return {
+    async databaseMs() {
+      const sql = `SELECT ${nowMs[engine.kind]} AS now`
+      const [row] = await engine.query<{ readonly now: number }>(sql, [])
+      if (row === undefined) throw new Error('The database does not say the time.')
+      return row.now
+    },
     async prune(before, limit) {
       const since = await advanceTo(engine, before)
       return engine.run(remove(engine), [since, limit])
