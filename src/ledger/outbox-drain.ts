@@ -25,6 +25,8 @@ const maxBatch = 500
 
 export class OutboxDrain {
   readonly #options: OutboxDrainOptions
+  /** Rows to read for the next batch: a row has the records of one turn, and those left over are read again. */
+  #rowsAtOnce = maxBatch
 
   constructor(options: OutboxDrainOptions) {
     this.#options = options
@@ -81,9 +83,10 @@ export class OutboxDrain {
 
   async #settleNext(until: number, watch: (record: Readable) => void): Promise<void> {
     const { reader, state, settler, node, epoch, onProgress } = this.#options
-    const rows = reader.read(state.settled, until, maxBatch)
+    const rows = reader.read(state.settled, until, this.#rowsAtOnce)
     const batch: Entry[] = []
     let taken = state.settled
+    let used = 0
     for (const row of rows) {
       for (const [index, record] of decodeBody(row.body, node, row.epoch).entries()) {
         if (record.kind === 'unreadable') await this.#keepUnreadable(record, row, index)
@@ -93,8 +96,10 @@ export class OutboxDrain {
         }
       }
       taken = row.seq
+      used += 1
       if (batch.length >= maxBatch) break
     }
+    this.#rowsAtOnce = batch.length < maxBatch ? maxBatch : Math.min(maxBatch, 2 * used)
     await settler.settle(batch.filter((entry) => !this.#isSetAside(entry)))
     const numbers = batch.flatMap(({ settlement: { place } }) =>
       place?.epoch === epoch ? place.number : [],
