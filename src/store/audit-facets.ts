@@ -9,8 +9,9 @@ import {
   facetName,
   facetPages,
   facetTables,
-  foldedUntil,
+  foldedOf,
   quarterPages,
+  seriesPages,
 } from './rollup-facets.ts'
 
 const dayMs = 86_400_000
@@ -20,13 +21,17 @@ const daysWithAny = `SELECT quarter / ${dayMs} AS number FROM usage_quarter WHER
   ORDER BY 1`
 
 export async function auditFacets(session: Session, findings: Findings): Promise<void> {
-  const folded = await foldedUntil(session)
-  const days = await session.query<{ readonly number: number }>(daysWithAny, [folded])
+  const { until, series } = await foldedOf(session)
+  const days = await session.query<{ readonly number: number }>(daysWithAny, [until])
   for (const { number } of days) {
     const day = { since: number * dayMs, until: (number + 1) * dayMs }
     const sums = new FacetSums()
-    const quarters = { ...day, until: Math.min(day.until, folded) }
+    const quarters = { ...day, until: Math.min(day.until, until) }
     for await (const totals of quarterPages(session, quarters)) sums.add(totals)
+    if (series > 0 && day.since <= until && until < day.until) {
+      const part = { quarter: until, after: 0, through: series }
+      for await (const totals of seriesPages(session, part)) sums.add(totals)
+    }
     const made = sums.tables()
     for (const table of facetTables) {
       const missing = new Map(made[table.table])

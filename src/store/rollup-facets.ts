@@ -151,22 +151,44 @@ async function writeFacets(session: Session, sums: FacetSums): Promise<void> {
   }
 }
 
-/** Unix milliseconds: quarter-hours that began earlier are in the totals by hour and day. It only grows. */
-export async function foldedUntil(session: Session): Promise<number> {
-  const sql = 'SELECT until FROM usage_folded'
-  const [folded] = await session.query<{ readonly until: number }>(sql, [])
+interface Folded {
+  /** Unix milliseconds: quarter-hours that began earlier are in the totals by hour and day. It only grows. */
+  readonly until: number
+  /** Of the quarter-hour that begins then, the series up to this id are in them too; 0: none. */
+  readonly series: number
+}
+
+export async function foldedOf(session: Session): Promise<Folded> {
+  const [folded] = await session.query<Folded>('SELECT until, series FROM usage_folded', [])
   if (folded === undefined) throw new Error('The table usage_folded has lost its row.')
-  return folded.until
+  return folded
+}
+
+/** See `Folded.until`: queries read only what is folded whole. */
+export async function foldedUntil(session: Session): Promise<number> {
+  return (await foldedOf(session)).until
 }
 
 /** Adds a settlement's usage to quarter-hours already folded; in its transaction, after locking out a folding. */
 export async function addLate(session: Session, totals: RollupTotals): Promise<void> {
-  const until = await foldedUntil(session)
-  const late = [...totals.of('usage_quarter').values()].filter(({ quarter }) => quarter < until)
+  const folded = await foldedOf(session)
+  const late: Total[] = []
+  for (const total of totals.of('usage_quarter').values()) {
+    const isPart = total.quarter === folded.until && folded.series > 0
+    if (total.quarter < folded.until || (isPart && (await isUpTo(session, total, folded.series))))
+      late.push(total)
+  }
   if (late.length === 0) return
   const sums = new FacetSums()
   sums.add(late)
   await writeFacets(session, sums)
+}
+
+const selectSeries = `SELECT 1 FROM usage_series
+  WHERE ${dimensions.map(({ name }) => `${name} = ?`).join(' AND ')} AND id <= ?`
+
+async function isUpTo(session: Session, { dimensions: values }: Total, series: number) {
+  return (await session.query(selectSeries, [...values, series])).length > 0
 }
 
 const selectNext = 'SELECT min(quarter) AS quarter FROM usage_quarter WHERE quarter >= ?'
@@ -177,14 +199,15 @@ async function nextQuarter(session: Session, from: number): Promise<number | nul
 }
 
 /**
- * Folds the oldest quarter-hour that is not folded and ended before this moment (Unix milliseconds), in a transaction
- * that blocks settling. Returns false if there is none.
+ * Folds some series of the oldest quarter-hour that is not folded whole and ended before this moment (Unix
+ * milliseconds), in a transaction that blocks settling. Returns false if there is none.
  */
-export async function foldQuarter(engine: Engine, before: number): Promise<boolean> {
+export async function foldSome(engine: Engine, before: number): Promise<boolean> {
   const nextIn = async (session: Session) => {
-    const since = await nextQuarter(session, await foldedUntil(session))
-    if (since === null || since + quarterMs > before) return null
-    return { since, until: since + quarterMs }
+    const { until, series } = await foldedOf(session)
+    const quarter = await nextQuarter(session, until)
+    if (quarter === null || quarter + quarterMs > before) return null
+    return { quarter, after: quarter === until ? series : 0 }
   }
   // Usually there are none, and finding that out must not lock anything.
   if ((await nextIn(engine)) === null) return false
@@ -192,13 +215,17 @@ export async function foldQuarter(engine: Engine, before: number): Promise<boole
     await holdSettling(session)
     const next = await nextIn(session)
     if (next === null) return false
+    const { quarter, after } = next
+    const rows = await readSeries(session, { quarter, after, through: Number.MAX_SAFE_INTEGER })
     const sums = new FacetSums()
-    for await (const totals of quarterPages(session, next)) {
-      sums.add(totals)
-      await turn()
-    }
+    sums.add(totalsIn(quarter, rows))
+    await turn()
     await writeFacets(session, sums)
-    await session.run('UPDATE usage_folded SET until = ?', [next.until])
+    const isWhole = rows.length < rowsAtOnce
+    await session.run('UPDATE usage_folded SET until = ?, series = ?', [
+      isWhole ? quarter + quarterMs : quarter,
+      isWhole ? 0 : seriesOf(rows),
+    ])
     return true
   })
 }
@@ -224,26 +251,53 @@ interface Time {
 const selectQuarter = (kind: Session['kind']): string => `SELECT series,
     ${dimensions.map(({ name }) => name).join(', ')}, ${sumsOf(kind)}
   FROM usage_quarter AS kept JOIN usage_series ON usage_series.id = series
-  WHERE quarter = ? AND series > ? ORDER BY series LIMIT ${rowsAtOnce}`
+  WHERE quarter = ? AND series > ? AND series <= ? ORDER BY series LIMIT ${rowsAtOnce}`
+
+interface SeriesRange {
+  readonly quarter: number
+  /** Ids of series, the first one excluded. */
+  readonly after: number
+  readonly through: number
+}
+
+/** At most `rowsAtOnce`. */
+function readSeries(
+  session: Session,
+  { quarter, after, through }: SeriesRange,
+): Promise<readonly KeptTotal[]> {
+  return session.query<KeptTotal>(selectQuarter(session.kind), [quarter, after, through])
+}
+
+function seriesOf(rows: readonly KeptTotal[]): number {
+  return Number(rows.at(-1)?.['series'])
+}
+
+/** Pages of the accounts' totals of one quarter-hour. */
+export async function* seriesPages(
+  session: Session,
+  range: SeriesRange,
+): AsyncGenerator<readonly Total[]> {
+  let { after } = range
+  for (;;) {
+    const rows = await readSeries(session, { ...range, after })
+    yield totalsIn(range.quarter, rows)
+    if (rows.length < rowsAtOnce) return
+    after = seriesOf(rows)
+  }
+}
 
 /** Pages of the accounts' totals of quarter-hours that began in [since, until), in the order of time. */
 export async function* quarterPages(
   session: Session,
   { since, until }: Time,
 ): AsyncGenerator<readonly Total[]> {
-  const sql = selectQuarter(session.kind)
+  const whole = { after: 0, through: Number.MAX_SAFE_INTEGER }
   for (
     let quarter = await nextQuarter(session, since);
     quarter !== null && quarter < until;
     quarter = await nextQuarter(session, quarter + quarterMs)
   ) {
-    let rows: readonly KeptTotal[]
-    let series = 0
-    do {
-      rows = await session.query<KeptTotal>(sql, [quarter, series])
-      yield totalsIn(quarter, rows)
-      series = Number(rows.at(-1)?.['series'])
-    } while (rows.length === rowsAtOnce)
+    yield* seriesPages(session, { quarter, ...whole })
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { Engine, Session, Value } from './engine.ts'
 import { sums } from './rollup-columns.ts'
-import { foldQuarter } from './rollup-facets.ts'
+import { foldSome } from './rollup-facets.ts'
 import { evenSpansOf } from './rollup-pieces.ts'
 import { columnOf, type Source, sourcesOf } from './rollup-sources.ts'
 import {
@@ -44,7 +44,7 @@ export function rollupStore(engine: Engine): RollupStore {
       )
       return kept.map(({ value }) => value)
     },
-    fold: (before) => foldQuarter(engine, before),
+    fold: (before) => foldSome(engine, before),
   }
 }
 

@@ -124,8 +124,8 @@ export interface RollupReader {
 
 export interface RollupStore extends RollupReader {
   /**
-   * Adds the oldest quarter-hour that ended before this moment (Unix milliseconds) to the totals by hour and day, so that
-   * long periods are read quickly; results stay the same. Returns false if there was none.
+   * Adds some series of the oldest quarter-hour that ended before this moment (Unix milliseconds) to the totals by hour
+   * and day, so that long periods are read quickly; results stay the same. Returns false if there were none.
    */
   fold(before: number): Promise<boolean>
 }

@@ -1,4 +1,4 @@
--- The tables, rows, indexes and triggers of 49 migrations together; `npm run schema` writes this file.
+-- The tables, rows, indexes and triggers of 50 migrations together; `npm run schema` writes this file.
 CREATE TABLE account (
   id TEXT PRIMARY KEY,
   created_at INTEGER NOT NULL
@@ -505,8 +505,8 @@ CREATE TABLE usage_day (
 CREATE TABLE usage_folded (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
   until INTEGER NOT NULL CHECK (until % 900000 = 0)
-) STRICT;
-INSERT INTO "usage_folded" VALUES (1, 0);
+, series INTEGER NOT NULL DEFAULT 0) STRICT;
+INSERT INTO "usage_folded" VALUES (1, 0, 0);
 CREATE TABLE preference (
   account TEXT PRIMARY KEY,
   document TEXT NOT NULL,

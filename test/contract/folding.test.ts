@@ -70,6 +70,7 @@ const sorted = (rows: readonly RollupRow[]) =>
 onEachEngine('folding', (start) => {
   readingTests(start)
   stepTests(start)
+  partTests(start)
   raceTests(start)
   auditTests(start)
 })
@@ -194,13 +195,59 @@ function stepTests(start: Start): void {
   })
 }
 
+function partTests(start: Start): void {
+  test('a quarter of many series is folded in parts; what is settled meanwhile counts once', async () => {
+    const bench = await start()
+    const store = await funded(bench)
+    const row = (requestId: string, series: number, at = hourMs) =>
+      finished(ref, { requestId, at, account: 'ann', key: `key-${series}`, chargeNano: 0n })
+    const free = () => () => 0n
+    const series = 1_100
+    await store.settlements.settle(
+      Array.from({ length: series }, (_, each) => row(`first_${each}`, each)),
+    )
+    const read = async () => {
+      const asked = { filter: {}, sums: ['requests'], limit: 9_999 } as const
+      const [all] = await store.rollups.read({ ...asked, cuts: [0], until: dayMs, by: [] })
+      const keys = await store.rollups.read({ ...asked, cuts: [0], until: dayMs, by: ['key'] })
+      return [all?.sums[0], keys.length, keys.reduce((sum, each) => sum + (each.sums[0] ?? 0n), 0n)]
+    }
+    let requests = BigInt(series)
+    let steps = 0
+    while (await store.rollups.fold(dayMs)) {
+      steps += 1
+      // Of series that are folded, of some that are not, of a new one, and of a quarter before.
+      await store.settlements.settle([
+        row(`low_${steps}`, 0),
+        row(`high_${steps}`, series - 1),
+        row(`new_${steps}`, series + steps),
+        row(`before_${steps}`, steps, hourMs - 5),
+      ])
+      requests += 4n
+      expect(await read()).toEqual([requests, series + steps, requests])
+      expect((await store.audit.run(free)).findings).toEqual([])
+    }
+    expect(steps).toBeGreaterThan(2)
+    const state = await bench.engine.query('SELECT until, series FROM usage_folded', [])
+    expect(state).toEqual([{ until: hourMs + quarterMs, series: 0 }])
+  }, 60_000)
+}
+
 function raceTests(start: Start): void {
   test('processes that fold while others settle lose nothing and count nothing twice', async () => {
     const bench = await start()
     const store = await funded(bench)
     const others = await Promise.all([bench.open(), bench.open(), bench.open()])
+    const ofMany = (requestId: string, series: number) =>
+      finished(ref, { requestId, at: hourMs, account: 'bob', key: `many-${series}` })
+    // So many series that this quarter is folded in parts.
+    await store.settlements.settle(
+      Array.from({ length: 1_100 }, (_, each) => ofMany(`many_${each}`, each)),
+    )
     const rows = Array.from({ length: 240 }, (_, seed) =>
-      finishedAt(`req_${seed}`, (seed * 7_919_333) % dayMs, seed),
+      seed % 2 === 0
+        ? finishedAt(`req_${seed}`, (seed * 7_919_333) % dayMs, seed)
+        : ofMany(`req_${seed}`, (seed * 31) % 1_300),
     )
     let settling = true
     const settle = async (from: number, by: Store) => {
@@ -223,8 +270,9 @@ function raceTests(start: Start): void {
       sums: ['requests'],
       limit: 1,
     })
-    expect(all?.sums).toEqual([240n])
-    expect((await store.audit.run(pricing)).findings).toEqual([])
+    expect(all?.sums).toEqual([1_340n])
+    const { findings } = await store.audit.run(pricing)
+    expect(findings).toEqual([])
   }, 60_000)
 }
 

@@ -1,0 +1,3 @@
+-- How far the quarter-hour that begins at `until` is folded: its series up to this one are.
+
+ALTER TABLE usage_folded ADD COLUMN series BIGINT NOT NULL DEFAULT 0;
