@@ -42,6 +42,45 @@ describe('its content', () => {
     expect([head.status, head.headers.get('content-type')]).toEqual([200, 'video/mp4'])
   })
 
+  test('bytes that it does not have: 416 with its length, where its vendor tells it', async () => {
+    const { id } = await made()
+    const ranged = (range: string) => get(`/${id}/content`, { ...authorized(), range })
+    for (const told of [`bytes */${film.length}`, null]) {
+      const headers: HeadersInit = told === null ? {} : { 'content-range': told }
+      vendor.hooks = { content: () => new Response(null, { status: 416, headers }) }
+      const reply = await ranged(`bytes=${film.length}-`)
+      expect(reply.headers.get('content-range')).toBe(told)
+      expect((await expectRefusal(reply, 416, 'invalid_request_error')).param).toBe('range')
+    }
+  })
+
+  test('a range that is none, or several, means the whole', async () => {
+    const { id } = await made()
+    const seen: (string | null)[] = []
+    vendor.hooks = {
+      content: (_, { headers }) => {
+        seen.push(headers.get('range'))
+        return new Response(film, { headers: { 'content-type': 'video/mp4' } })
+      },
+    }
+    for (const range of ['bytes=19-10', 'bytes=0-1,5-6', 'bytes=-', 'pages=1-2']) {
+      const reply = await get(`/${id}/content`, { ...authorized(), range })
+      expect([reply.status, (await reply.arrayBuffer()).byteLength]).toEqual([200, film.length])
+    }
+    expect(seen).toEqual([null, null, null, null])
+  })
+
+  const part = { status: 206, headers: { 'content-type': 'video/mp4' } }
+  test.each([
+    ['that nobody asked for', {}],
+    ['that does not say which it is', { range: 'bytes=0-9' }],
+  ])('a part %s is not taken for the whole', async (_, range) => {
+    const { id } = await made()
+    vendor.hooks = { content: () => new Response(film.slice(0, 10), part) }
+    const reply = await get(`/${id}/content`, { ...authorized(), ...range })
+    await expectRefusal(reply, 503, 'service_unavailable')
+  })
+
   test('before it is made there is none', async () => {
     const { id } = await client().videos.create({ model: 'sora-2', prompt: 'x' })
     const refused = await expectRefusal(await get(`/${id}/content`), 400, 'invalid_request_error')

@@ -21,6 +21,13 @@ export interface VideoBytes {
   close(): void
 }
 
+/** The client asked for bytes that the video does not have. */
+interface NoSuchRange {
+  readonly status: 416
+  /** `bytes *\/LENGTH`; null where the vendor does not tell the length. */
+  readonly contentRange: string | null
+}
+
 const headLimitMs = 60_000
 const idleLimitMs = 60_000
 const mostRedirects = 5
@@ -29,15 +36,15 @@ const mostBytes = 2_147_483_648
 const pieceBytes = 262_144
 
 /**
- * Opens a video's content. `range`: the client's own header. Throws GatewayError: `invalid_request_error` for a variant
+ * Opens a video's content. `header`: the client's own `range`. Throws GatewayError: `invalid_request_error` for a variant
  * that the vendor lacks, `not_found` for a result that it no longer has, `service_unavailable` for any other answer.
  */
 export async function openContent(
   rooms: VideoToolRooms,
   work: VideoWork,
   variant: VideoVariant,
-  range: string | null,
-): Promise<VideoBytes> {
+  header: string | null,
+): Promise<VideoBytes | NoSuchRange> {
   const channel = rooms.relay().channels.get(work.channel)
   const videos = channel?.vendor.videos
   if (channel === undefined || videos === undefined)
@@ -50,13 +57,14 @@ export async function openContent(
       { param: 'variant' },
     )
   }
+  const range = rangeIn(header)
   const tools = openTools(rooms, channel)
   try {
     const adapter = await videos.load()
     const content = await within(headLimitMs, adapter.content(work, variant, tools.work))
     if ('payload' in content) return ofPayload(content.payload, range, tools.close)
     const stream = await within(headLimitMs, followed(tools.work, content.call, range))
-    return await ofStream(stream, variant, tools.close)
+    return await ofStream(stream, { variant, range }, tools.close)
   } catch (error) {
     tools.close()
     throw refusalFor(error)
@@ -85,9 +93,9 @@ function expired(): GatewayError {
 async function followed(
   tools: MediaTools,
   call: VendorCall,
-  range: string | null,
+  range: ByteRange | null,
 ): Promise<VendorStream> {
-  const ranged = range === null ? [] : [['range', range] as const]
+  const ranged = range === null ? [] : [['range', `bytes=${range.first}-${range.last}`] as const]
   let next: VendorCall = { ...call, headers: [...(call.headers ?? []), ...ranged] }
   for (let hop = 0; hop <= mostRedirects; hop += 1) {
     const stream = await tools.open(next)
@@ -125,17 +133,19 @@ const usualTypes: Readonly<Record<VideoVariant, string>> = {
 
 async function ofStream(
   stream: VendorStream,
-  variant: VideoVariant,
+  { variant, range }: { readonly variant: VideoVariant; readonly range: ByteRange | null },
   close: () => void,
-): Promise<VideoBytes> {
+): Promise<VideoBytes | NoSuchRange> {
   const { status } = stream
-  if (status === 416) {
+  const part = stream.header('content-range')
+  if (status === 416 && range !== null) {
     await drop(stream)
-    throw new GatewayError('invalid_request_error', 'range: the video has no such bytes.', {
-      param: 'range',
-    })
+    close()
+    return { status, contentRange: /^bytes \*\/\d+$/.test(part ?? '') ? part : null }
   }
-  if (status !== 200 && status !== 206) {
+  // A part that was not asked for, or that does not say which it is, would be taken for the whole.
+  const isPart = status === 206 && range !== null && /^bytes \d+-\d+\/(\d+|\*)$/.test(part ?? '')
+  if (status !== 200 && !isPart) {
     await drop(stream)
     throw new MediaFault({ kind: 'vendor_error', message: `the result: ${status}`, status })
   }
@@ -158,7 +168,7 @@ async function ofStream(
     const value = stream.header(name)
     if (value !== null) headers[name] = value
   }
-  return { status, headers, body: bounded(stream, close), close }
+  return { status: isPart ? 206 : 200, headers, body: bounded(stream, close), close }
 }
 
 async function* bounded({ chunks }: VendorStream, close: () => void) {
@@ -178,16 +188,24 @@ async function* bounded({ chunks }: VendorStream, close: () => void) {
   }
 }
 
-function ofPayload(payload: Payload, range: string | null, close: () => void): VideoBytes {
+function ofPayload(
+  payload: Payload,
+  range: ByteRange | null,
+  close: () => void,
+): VideoBytes | NoSuchRange {
   const { size, type } = payload
-  const [start, end] = rangeOf(range, size)
+  const [start, end] = boundsOf(range, size)
+  if (start >= end) {
+    close()
+    return { status: 416, contentRange: `bytes */${size}` }
+  }
   const headers = {
     'content-type': type,
     'accept-ranges': 'bytes',
     'content-length': String(end - start),
   }
   const body = pieces(payload, start, end, close)
-  if (start === 0 && end === size) return { status: 200, headers, body, close }
+  if (range === null) return { status: 200, headers, body, close }
   const content = { 'content-range': `bytes ${start}-${end - 1}/${size}` }
   return { status: 206, headers: { ...headers, ...content }, body, close }
 }
@@ -201,15 +219,24 @@ async function* pieces(payload: Payload, from: number, to: number, close: () => 
   }
 }
 
-/** Reads one byte range (RFC 9110, section 14); any other header means the whole. */
-function rangeOf(range: string | null, size: number): readonly [start: number, end: number] {
-  const found = /^bytes=(\d*)-(\d*)$/.exec(range ?? '')
-  const [, first = '', last = ''] = found ?? []
-  if (first === '' && last === '') return [0, size]
-  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
-  const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
-  if (start < end) return [start, end]
-  throw new GatewayError('invalid_request_error', 'range: the video has no such bytes.', {
-    param: 'range',
-  })
+/** The digits of one byte range; either may be empty, not both. */
+interface ByteRange {
+  readonly first: string
+  readonly last: string
+}
+
+/** Reads one byte range; any other header means the whole (RFC 9110, sections 14.1.1 and 14.2). */
+function rangeIn(header: string | null): ByteRange | null {
+  const [found, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
+  if (found === undefined || (first === '' && last === '')) return null
+  const isBackwards = first !== '' && last !== '' && Number(last) < Number(first)
+  return isBackwards ? null : { first, last }
+}
+
+/** The bytes of a range: none, where its end is not behind its start. */
+function boundsOf(range: ByteRange | null, size: number): readonly [start: number, end: number] {
+  if (range === null) return [0, size]
+  const { first, last } = range
+  if (first === '') return [Math.max(0, size - Number(last)), size]
+  return [Number(first), last === '' ? size : Math.min(size, Number(last) + 1)]
 }

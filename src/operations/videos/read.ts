@@ -4,7 +4,8 @@ import { invalidRequest } from '../../errors.ts'
 import type { RelayRooms } from '../../relay/request.ts'
 import type { VideoChange, VideoChanged, VideoRow, VideoTable } from '../../store/video-table.ts'
 import { type VideoVariant, videoVariants } from '../../vendors/video.ts'
-import type { Reading, Reply } from '../operation.ts'
+import { openaiClient } from '../../wire/openai/base.ts'
+import type { Fields, Reading, Reply } from '../operation.ts'
 import { idIn } from '../path.ts'
 import { openContent, type VideoBytes } from './content.ts'
 import type { VideoJobs } from './jobs.ts'
@@ -119,6 +120,10 @@ export async function readContent(
     const variant = variantOf(url.searchParams.get('variant') ?? 'video')
     if (row.state !== 'completed') throw notReady(row)
     const bytes = await openContent(videos, workOf(row), variant, headers.get('range'))
+    if (bytes.status === 416) {
+      release()
+      return noSuchRange(bytes.contentRange)
+    }
     const shown = { status: bytes.status, headers: bytes.headers }
     if (method !== 'HEAD') return { body: streamOf(bytes, release), ...shown }
     bytes.close()
@@ -128,6 +133,12 @@ export async function readContent(
     release()
     throw error
   }
+}
+
+function noSuchRange(contentRange: string | null): Reply {
+  const error = invalidRequest('range: the video has no such bytes.', 'range')
+  const headers: Fields = contentRange === null ? {} : { 'content-range': contentRange }
+  return { status: 416, body: openaiClient.refuse(error), headers }
 }
 
 function variantOf(text: string): VideoVariant {
