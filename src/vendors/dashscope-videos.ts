@@ -48,6 +48,12 @@ export const wan: VideoAdapter = {
     return newsOf(objectOf(output), tools.nowMs)
   },
   content: contentAtUrl,
+  /** "Manage asynchronous tasks": only a task that has not begun can be cancelled. */
+  async cancel({ handle }, tools) {
+    const url = `${native(tools)}/tasks/${encodeURIComponent(handle)}/cancel`
+    const reply = await tools.ask({ method: 'POST', url })
+    if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
+  },
 }
 
 function newsOf(task: JsonObject, nowMs: number): VideoNews {

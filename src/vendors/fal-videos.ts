@@ -47,6 +47,11 @@ export const falVideos: VideoAdapter = {
     return resultOf(reply, tools)
   },
   content: contentAtUrl,
+  async cancel({ kept }, tools) {
+    const url = `${String(kept['result'])}/cancel`
+    const reply = await tools.ask({ method: 'PUT', url })
+    if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
+  },
 }
 
 /** Veo takes `8s`, Sora a number, the others a number as text (the schemas of fal's pages of its models). */

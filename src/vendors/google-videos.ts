@@ -9,6 +9,7 @@ import { pathSegment } from './path-segment.ts'
 import {
   getJson,
   postJson,
+  removeAt,
   type VideoAdapter,
   type VideoNews,
   videoFailed,
@@ -45,6 +46,12 @@ export const veo: VideoAdapter = {
   },
   async content({ kept }) {
     return { call: { method: 'GET', url: String(kept['uri']) } }
+  },
+  /** `files.delete` of the Gemini API, at the address of the file without its download. */
+  async remove({ kept }, tools) {
+    const [, file] = /^([^?]+\/files\/[^/?:]+)(:download)?(\?|$)/.exec(String(kept['uri'])) ?? []
+    const isOwn = file !== undefined && new URL(file).origin === new URL(tools.baseUrl).origin
+    if (isOwn) await removeAt(tools, { method: 'DELETE', url: file })
   },
 }
 

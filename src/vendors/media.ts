@@ -57,7 +57,7 @@ export interface MediaCall {
 export type Segment = Uint8Array | Payload
 
 export interface VendorCall {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** The whole URL, below the channel's base address, or one that the vendor named for this job (`polling_url`). */
   readonly url: string
   /** Headers in addition to those that sign the channel's calls; names in lower case. */

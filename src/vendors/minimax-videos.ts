@@ -7,6 +7,7 @@ import { unreadable } from './images.ts'
 import { MediaFault, type MediaTools, type VendorReply } from './media.ts'
 import {
   addressIn,
+  jsonCall,
   successOf,
   type VideoAdapter,
   type VideoNews,
@@ -46,6 +47,13 @@ export const minimaxVideos: VideoAdapter = {
     if (address === null)
       throw new MediaFault({ kind: 'vendor_error', message: 'the file is gone', status: 404 })
     return { call: { method: 'GET', url: address, signed: false } }
+  },
+  async remove({ kept: { file } }, tools) {
+    if (file === undefined) return
+    const number = Number(file)
+    const id = Number.isSafeInteger(number) ? number : String(file)
+    const body = { file_id: id, purpose: 'video_generation' }
+    doneOf(await tools.ask(jsonCall(`${tools.baseUrl}/files/delete`, body)), tools)
   },
 }
 

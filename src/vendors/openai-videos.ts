@@ -3,7 +3,7 @@
 import type { JsonObject } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
 import { MediaFault } from './media.ts'
-import { jsonCall, successOf, type VideoAdapter, type VideoNews } from './video.ts'
+import { jsonCall, removeAt, successOf, type VideoAdapter, type VideoNews } from './video.ts'
 
 /** Paths below the base address are those of the API reference, "Videos". */
 export const openaiVideos: VideoAdapter = {
@@ -22,10 +22,15 @@ export const openaiVideos: VideoAdapter = {
     if (typeof id === 'string' && id !== '') return { handle: id }
     throw new MediaFault({ kind: 'unreadable', message: "the vendor's reply has no job id" })
   },
-  async remove({ handle }, tools) {
-    const reply = await tools.ask({ method: 'DELETE', url: placeOf(tools.baseUrl, handle) })
-    if (reply.status !== 404) successOf(reply, tools)
+  async cancel({ handle }, tools) {
+    const url = placeOf(tools.baseUrl, handle)
+    const reply = await tools.ask({ method: 'DELETE', url })
+    // A server without this endpoint answers 404 too, and still makes the video.
+    if (reply.status === 404 && (await tools.ask({ method: 'GET', url })).status === 404) return
+    if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
   },
+  remove: ({ handle }, tools) =>
+    removeAt(tools, { method: 'DELETE', url: placeOf(tools.baseUrl, handle) }),
 }
 
 function placeOf(baseUrl: string, handle: string): string {

@@ -76,7 +76,9 @@ export interface VideoAdapter {
   content(job: VideoJob, variant: VideoVariant, tools: MediaTools): Promise<VideoContent>
   /** Makes another video from a completed one. Absent: the vendor cannot. */
   remix?(job: VideoJob, prompt: string, tools: MediaTools): Promise<VideoStarted>
-  /** Removes a job, or its result, that is not wanted any more. */
+  /** Stops a running job; rejects with MediaFault where the vendor goes on with it. Absent: the vendor always does. */
+  cancel?(job: VideoJob, tools: MediaTools): Promise<void>
+  /** Removes an ended job with its result, or what the vendor has of it. Absent: the vendor offers no removal. */
   remove?(job: VideoJob, tools: MediaTools): Promise<void>
 }
 
@@ -130,6 +132,13 @@ export async function postJson(
 /** Returns the object in the reply to a poll. Rejects with MediaFault. */
 export async function getJson(tools: MediaTools, url: string): Promise<JsonObject> {
   return successOf(await tools.ask({ method: 'GET', url }), tools)
+}
+
+/** Asks a vendor to remove something; that it is gone already is a success. Rejects with MediaFault. */
+export async function removeAt(tools: MediaTools, call: VendorCall): Promise<void> {
+  const reply = await tools.ask(call)
+  if (reply.status !== 404 && (reply.status < 200 || reply.status >= 300))
+    throw tools.faultOf(reply)
 }
 
 /** The content of a completed job at a URL of its own, which needs no key. */

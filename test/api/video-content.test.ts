@@ -220,8 +220,47 @@ describe('remix and removal', () => {
     const removed = await client().videos.delete(id)
     expect(removed).toMatchObject({ id, object: 'video.deleted', deleted: true })
     await expectRefusal(await get(`/${id}`), 404, 'not_found')
-    await eventually(() => (job.deleted ? true : undefined))
+    expect(job.deleted).toBeTrue()
     expect((await rowOf(id)).chargeNano).toBe(400_000_000n)
+  })
+
+  test('its vendor cannot be asked to remove it: it is still there, and removed later', async () => {
+    const { id } = await made()
+    const job = vendor.job(-1)
+    vendor.hooks = { remove: () => new Response('busy', { status: 500 }) }
+    const remove = () => fetch(url(`/${id}`), { method: 'DELETE', headers: authorized() })
+    await expectRefusal(await remove(), 503, 'service_unavailable')
+    expect((await get(`/${id}`)).status).toBe(200)
+    vendor.hooks = {}
+    expect((await remove()).status).toBe(200)
+    expect(job.deleted).toBeTrue()
+  })
+
+  test.each([
+    ['refuses to stop', 409],
+    ['has no removal', 404],
+  ])('one whose vendor %s is not removed while it is made, and paid for', async (_, status) => {
+    const { id } = await client().videos.create({ model: 'sora-2', prompt: 'x' })
+    const job = vendor.job(-1)
+    vendor.hooks = { remove: () => new Response('no', { status }) }
+    const remove = () => fetch(url(`/${id}`), { method: 'DELETE', headers: authorized() })
+    const refused = await expectRefusal(await remove(), 400, 'invalid_request_error')
+    expect(refused.message).toContain('delete it when it has ended')
+    job.status = 'completed'
+    expect((await remove()).status).toBe(200)
+    await expectRefusal(await get(`/${id}`), 404, 'not_found')
+    expect(await rowOf(id)).toMatchObject({ status: 200, chargeNano: 400_000_000n })
+  })
+
+  test('removed as it is done, before the gateway has noticed: it is paid for', async () => {
+    vendor.hintMs = 30_000
+    const { id } = await client().videos.create({ model: 'sora-2', prompt: 'x' })
+    const job = vendor.job(-1)
+    await eventually(() => (job.polls > 0 ? true : undefined))
+    job.status = 'completed'
+    await client().videos.delete(id)
+    expect(job.deleted).toBeTrue()
+    expect(await rowOf(id)).toMatchObject({ status: 200, chargeNano: 400_000_000n })
   })
 
   test('removed while it is made, it costs nothing, and is let go', async () => {
@@ -234,7 +273,7 @@ describe('remix and removal', () => {
       chargeNano: 0n,
       errorCode: 'client_closed_request',
     })
-    await eventually(() => (job.deleted ? true : undefined))
+    expect(job.deleted).toBeTrue()
   })
 })
 

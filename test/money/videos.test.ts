@@ -36,7 +36,7 @@ afterEach(async () => {
 interface Stage {
   readonly store: Store
   readonly jobs: VideoJobs
-  readonly removed: string[]
+  readonly cancelled: string[]
   readonly logged: string[]
   begin(ageMs?: number, channel?: string): Promise<void>
   ended(): Promise<{ video: VideoObject; row: UsageRow }>
@@ -55,13 +55,13 @@ async function stage({ poll, longestMs = 24 * hourMs, change }: StageOptions): P
   await fund(store, 'ann', fundNano)
   const ref = await lessee(store, 'n1', 'ann', askedNano)
   const version = await priced(store)
-  const removed: string[] = []
+  const cancelled: string[] = []
   const logged: string[] = []
   let polls = 0
   const adapter: VideoAdapter = {
     poll: async () => poll(++polls),
     content: () => Promise.reject(new Error('not asked for')),
-    remove: async ({ handle }) => void removed.push(handle),
+    cancel: async ({ handle }) => void cancelled.push(handle),
   }
   const channel = {
     baseUrl: 'https://vendor.example/v1',
@@ -98,7 +98,7 @@ async function stage({ poll, longestMs = 24 * hourMs, change }: StageOptions): P
   return {
     store,
     jobs,
-    removed,
+    cancelled,
     logged,
     begin: (ageMs = 0, where = 'films') => begin(store, ref, version, ageMs, where),
     async ended() {
@@ -195,7 +195,7 @@ async function expectPaid(store: Store, chargeNano: bigint): Promise<void> {
 }
 
 test('a job that never ends has failed when its time is over: its money is free, its vendor told', async () => {
-  const { store, begin, ended, removed } = await stage({
+  const { store, begin, ended, cancelled } = await stage({
     poll: () => ({ state: 'running', progress: 12, pollAfterMs: 5 }),
     longestMs: 200,
   })
@@ -206,7 +206,7 @@ test('a job that never ends has failed when its time is over: its money is free,
   expect(row.failedAttempts).toEqual([
     { channel: 'films', kind: 'timeout', costNano: String(askedNano) },
   ])
-  expect(removed).toEqual(['job_1'])
+  expect(cancelled).toEqual(['job_1'])
   await expectPaid(store, 0n)
 })
 

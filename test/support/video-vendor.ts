@@ -20,6 +20,7 @@ export interface VideoHooks {
   /** In place of the usual answer. */
   poll?(job: Job, request: Request): Response | undefined | Promise<Response | undefined>
   create?(request: Request): Response | undefined | Promise<Response | undefined>
+  remove?(job: Job): Response | undefined
   content?(job: Job, request: Request): Response | Promise<Response>
 }
 
@@ -76,6 +77,8 @@ async function answer(vendor: VideoVendor, jobs: Job[], request: Request): Promi
     return create(vendor, jobs, request, { ...job.body, ...(await bodyOf(request)) })
   if (what === 'content') return (await vendor.hooks.content?.(job, request)) ?? contentOf(request)
   if (request.method === 'DELETE') {
+    const refusal = vendor.hooks.remove?.(job)
+    if (refusal !== undefined) return refusal
     job.deleted = true
     return Response.json({ id, object: 'video.deleted', deleted: true })
   }

@@ -1,14 +1,20 @@
 // Polls running videos at their vendors, each by one process at a time, to their end, timeout or removal.
 
 import type { PriceBook } from '../../meter/meter.ts'
-import type { Channel } from '../../relay/channel.ts'
 import type { RelayRooms } from '../../relay/request.ts'
 import type { VideoChange, VideoChanged, VideoRow, VideoTable } from '../../store/video-table.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { scrub } from '../../telemetry/scrub.ts'
 import { MediaFault } from '../../vendors/media.ts'
-import type { VideoAdapter, VideoNews } from '../../vendors/video.ts'
-import { openTools, type VideoToolRooms, within } from './tools.ts'
+import type { VideoNews } from '../../vendors/video.ts'
+import type { VideoToolRooms } from './tools.ts'
+import {
+  abandonAtVendor,
+  atVendor,
+  cancelAtVendor,
+  removeAtVendor,
+  secretsOf,
+} from './vendor-jobs.ts'
 import {
   authorizationOf,
   completedRow,
@@ -37,7 +43,6 @@ const lookMs = 1_000
 const restMs = 15_000
 /** The most videos polled at once. */
 const most = 32
-const pollLimitMs = 30_000
 /** A process that claimed a video and has not reported after this long is assumed to hang. */
 const claimMs = 60_000
 /** A client's read makes the gateway poll the vendor, but no more often than this. */
@@ -92,13 +97,21 @@ export class VideoJobs {
     const polledBeforeMs = nowMs - leastGapMs
     if (this.stopped || row.state !== 'running' || workOf(row).hinted) return
     if ((row.polledAt ?? row.createdAt) > polledBeforeMs) return
-    const only = { account: row.account, id: row.id, polledBeforeMs }
-    const claimed = await this.claim(nowMs, 1, only)
+    await this.poll(row, polledBeforeMs)
+  }
+
+  /** Polls a video, unless another process does or it was polled since. */
+  async poll({ account, id }: VideoRow, polledBeforeMs: number): Promise<void> {
+    const claimed = await this.claim(Date.now(), 1, { account, id, polledBeforeMs })
     await Promise.all(claimed.map((each) => this.follow(each)))
   }
 
-  /** Ends a running video that its account deletes; false where it was not running any more. */
-  async remove(row: VideoRow): Promise<boolean> {
+  /**
+   * Ends a running video that its account deletes, where its vendor stops making it; false where it was not running any
+   * more. Throws GatewayError where the vendor makes, and bills, it nevertheless.
+   */
+  async cancel(row: VideoRow): Promise<boolean> {
+    await cancelAtVendor(this.rooms, row)
     const nowMs = Date.now()
     const failure: VideoFailure = {
       status: 499,
@@ -114,25 +127,18 @@ export class VideoJobs {
       row: failedRow(authorization, failure, nowMs),
       capNano: authorization.capNano,
     })
-    if (done.state !== 'changed') return false
-    this.abandon(workOf(row))
-    return true
+    return done.state === 'changed'
   }
 
-  /** Removes the unwanted job at its vendor, where the vendor allows that. */
+  /** Removes a video that has ended at its vendor, where that is offered. Throws GatewayError where it is not reached. */
+  async remove(row: VideoRow): Promise<void> {
+    // Without its channel nobody can ask its vendor any more.
+    if (this.rooms.relay().channels.has(workOf(row).channel)) await removeAtVendor(this.rooms, row)
+  }
+
+  /** Stops an unwanted job at its vendor, where the vendor allows that. */
   abandon(work: VideoWork): void {
-    this.track(this.abandonNow(work))
-  }
-
-  private async abandonNow(work: VideoWork): Promise<void> {
-    try {
-      await this.at(work, async (adapter, tools) => adapter.remove?.(work, tools))
-    } catch (error) {
-      this.rooms.log.warn(
-        { err: error, channel: work.channel },
-        'an abandoned video could not be removed at its vendor',
-      )
-    }
+    this.track(abandonAtVendor(this.rooms, work))
   }
 
   private sleepUntil(atMs: number, longestMs = lookMs): void {
@@ -206,7 +212,7 @@ export class VideoJobs {
   private async ask(row: VideoRow): Promise<VideoNews | MediaFault> {
     const work = workOf(row)
     try {
-      return await this.at(work, (adapter, tools) => adapter.poll(work, tools))
+      return await atVendor(this.rooms, work, (adapter, tools) => adapter.poll(work, tools))
     } catch (error) {
       if (error instanceof MediaFault) return error
       this.rooms.log.error(
@@ -214,23 +220,6 @@ export class VideoJobs {
         'the request for a video could not be sent to its vendor',
       )
       return new MediaFault({ kind: 'unreadable', message: 'the gateway could not read the reply' })
-    }
-  }
-
-  /** Runs a task at the vendor of a video. Rejects with MediaFault where the channel is gone. */
-  private async at<Result>(
-    { channel: id }: VideoWork,
-    task: (adapter: VideoAdapter, tools: ReturnType<typeof openTools>['work']) => Promise<Result>,
-  ): Promise<Result> {
-    const channel: Channel | undefined = this.rooms.relay().channels.get(id)
-    const videos = channel?.vendor.videos
-    if (channel === undefined || videos === undefined)
-      throw new MediaFault({ kind: 'unreachable', message: 'its channel is not configured' })
-    const tools = openTools(this.rooms, channel)
-    try {
-      return await within(pollLimitMs, task(await videos.load(), tools.work))
-    } finally {
-      tools.close()
     }
   }
 
@@ -354,10 +343,6 @@ function completed(
 interface Failure {
   readonly code: string
   readonly message: string
-}
-
-function secretsOf({ relay }: VideoJobRooms, row: VideoRow): readonly string[] {
-  return relay().channels.get(workOf(row).channel)?.secrets ?? []
 }
 
 /** What the client may see of a vendor's failure. */

@@ -94,19 +94,23 @@ export async function listVideos(
   return { body: JSON.stringify(list) }
 }
 
-/** Also ends a video that is being made, which then costs nothing. */
+/** Also ends a video that is being made, which then costs nothing, where its vendor stops making it. */
 export async function removeVideo(
   { principal, url }: OwnReading,
   { videos: rooms }: WithVideos,
 ): Promise<Reply> {
   const { account } = principal
-  const row = await findVideo(rooms, account, videoIdIn(url))
-  const ended = row.state !== 'running' || !(await rooms.jobs.remove(row))
-  if (ended) {
-    const { state } = await rooms.change({ kind: 'remove', account, id: row.id })
-    if (state === 'changed') rooms.jobs.abandon(workOf(row))
+  const { table, jobs } = rooms
+  const id = videoIdIn(url)
+  const seen = await findVideo(rooms, account, id)
+  // One that has been made by now is paid for.
+  if (seen.state === 'running') await jobs.poll(seen, Date.now())
+  const row = await table.find(account, id)
+  if (row !== null && (row.state !== 'running' || !(await jobs.cancel(row)))) {
+    await jobs.remove(row)
+    await rooms.change({ kind: 'remove', account, id })
   }
-  return { body: JSON.stringify({ id: row.id, object: 'video.deleted', deleted: true }) }
+  return { body: JSON.stringify({ id, object: 'video.deleted', deleted: true }) }
 }
 
 /** The content of a finished video; counts as a request under way while it is fetched. Throws GatewayError. */

@@ -50,6 +50,8 @@ export const sandboxVideos: VideoAdapter = {
         : [png(sceneOf(text), { width, height }), 'image/png']
     return { payload: tools.spool.inMemory(bytes, type) }
   },
+  // Nothing runs anywhere.
+  cancel: () => Promise.resolve(),
   async remix({ model, kept }, prompt, tools) {
     settingsOf(model)
     const text = `${String(kept['prompt'])}; ${prompt}`
