@@ -14,6 +14,7 @@ import { cutting } from '../wire/json/without.ts'
 import { frameKind, type Watcher } from '../wire/reply.ts'
 import type { Peek } from '../wire/request.ts'
 import { FrameSplitter, frameTooLong } from '../wire/sse.ts'
+import type { Channel } from './channel.ts'
 import { refusedIn, ruleFor, withoutRefused } from './parameters.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
@@ -33,7 +34,11 @@ const nothing: readonly string[] = []
  * The client's bytes for the vendor: the vendor's name of the model and the request for usage are spliced in, and
  * parameters that the model refuses are removed.
  */
-export function identityRequest(peek: Peek, candidate: Candidate, vendor: Vendor): IdentityRequest {
+export function identityRequest(
+  peek: Peek,
+  candidate: Candidate,
+  { vendor, options = {} }: Pick<Channel, 'vendor' | 'options'>,
+): IdentityRequest {
   const { amend } = vendor.quirks
   const { dialect, model } = candidate
   const thoughts = vendor.quirks.refusesThoughts === true ? peek.thoughts : undefined
@@ -48,7 +53,7 @@ export function identityRequest(peek: Peek, candidate: Candidate, vendor: Vendor
     if (asksUsage(peek, vendor))
       body['stream_options'] = { ...asObject(body['stream_options']), include_usage: true }
     const dropped = rule === null ? nothing : withoutRefused(rule, body)
-    const amended = amend.body(body, call)
+    const amended = amend.body(body, call, options)
     return {
       segments: [Buffer.from(JSON.stringify(amended), 'utf8')],
       dropped: [...gone, ...dropped],

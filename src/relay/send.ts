@@ -83,7 +83,7 @@ export function prepare(
     return { plan: { ...without(plan, own.dropped), path }, segments, contentType, to }
   }
   if (peek === null) return translated(plan, client, to)
-  const { segments, dropped } = identityRequest(peek, candidate, vendor)
+  const { segments, dropped } = identityRequest(peek, candidate, channel)
   const changed = changedBy(channel, segments)
   return { plan: without(plan, dropped), segments: changed, contentType: null, to }
 }

@@ -131,7 +131,7 @@ function encodedNow(
   let bytes = Buffer.from(JSON.stringify(body), 'utf8')
   const call = { dialect, model, stream: decoded.stream }
   if (amend !== undefined && needsAmend(amend, Object.keys(body), bytes, call)) {
-    body = amend.body(body, call)
+    body = amend.body(body, call, channel.options)
     bytes = Buffer.from(JSON.stringify(body), 'utf8')
   }
   return {

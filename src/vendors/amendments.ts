@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { objectsIn } from '../wire/json/value.ts'
-import type { Amend, Call } from './vendor.ts'
+import type { Amend, Call, ChannelSettings } from './vendor.ts'
 
 /** One change to a request's body, made in place, and the signs that it may be needed. */
 export interface Amendment {
@@ -12,7 +12,7 @@ export interface Amendment {
   readonly texts?: readonly string[]
   /** Tells calls that may need it whatever their body has. */
   readonly wants?: (call: Call) => boolean
-  apply(body: JsonObject, call: Call): void
+  apply(body: JsonObject, call: Call, options: ChannelSettings['options']): void
 }
 
 export function amendments(...list: readonly Amendment[]): Amend {
@@ -21,8 +21,8 @@ export function amendments(...list: readonly Amendment[]): Amend {
     keys: list.flatMap((amendment) => amendment.keys ?? []),
     texts: list.flatMap((amendment) => amendment.texts ?? []),
     ...(wanting.length > 0 && { wants: (call) => wanting.some((wants) => wants(call)) }),
-    body(body, call) {
-      for (const amendment of list) amendment.apply(body, call)
+    body(body, call, options = {}) {
+      for (const amendment of list) amendment.apply(body, call, options)
       return body
     },
   }

@@ -125,9 +125,9 @@ const requiredAsAny: Amendment = {
 /** Mistral always returns embeddings as floats; the reply is converted to the form the client asked for. */
 const embeddings: Amendment = {
   keys: ['dimensions', 'encoding_format'],
-  apply(body, call) {
+  apply(body, call, options) {
     if (call.dialect !== 'openai-embeddings') return
-    renamed('dimensions', 'output_dimension').apply(body, call)
+    renamed('dimensions', 'output_dimension').apply(body, call, options)
     delete body.encoding_format
   },
 }

@@ -47,8 +47,8 @@ export interface Amend {
   readonly texts?: readonly string[]
   /** ... or if the call is of this kind. */
   wants?(call: Call): boolean
-  /** Returns the body to send; may change the given one in place. */
-  body(body: JsonObject, call: Call): JsonObject
+  /** Returns the body to send; may change the given one in place. Throws GatewayError where it may not be sent. */
+  body(body: JsonObject, call: Call, options?: ChannelSettings['options']): JsonObject
 }
 
 /** Parameters that a model refuses although its format has them. */

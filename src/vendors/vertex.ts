@@ -1,10 +1,12 @@
 // Vertex AI: Google's models by project and region, signed by a service account's token or an API key.
 
 import { isObject } from '../wire/json/value.ts'
+import { amendments } from './amendments.ts'
 import { audioDialects } from './compatible.ts'
 import { geminiImages, geminiSpeech, geminiTranscripts, methodOf } from './google.ts'
 import { pathSegments } from './path-segment.ts'
 import type { Authority, Call, ChannelSettings, Vendor } from './vendor.ts'
+import { listedBuckets } from './vertex-buckets.ts'
 
 const usualBase = 'https://aiplatform.googleapis.com'
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
@@ -104,7 +106,7 @@ export const vertex = {
   baseUrl: usualBase,
   environment: 'GOOGLE_VERTEX_API_KEY',
   speaks: ['gemini', 'openai-images', 'openai-image-edits', ...audioDialects],
-  quirks: { usageOnStream: 'always' },
+  quirks: { usageOnStream: 'always', amend: amendments(listedBuckets) },
   address,
   signature: {
     headers(settings) {

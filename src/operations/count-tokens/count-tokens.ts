@@ -80,7 +80,7 @@ async function ask(relay: RelayRooms, question: Question): Promise<string | null
   const exchange: Exchange = relay.dialer.open(
     {
       destination: channel.destination(call, address.headers),
-      segments: identityRequest(peek, candidate, channel.vendor).segments,
+      segments: identityRequest(peek, candidate, channel).segments,
       connectMs,
       sendIdleMs,
     },
