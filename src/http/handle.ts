@@ -15,7 +15,7 @@ import type { Front } from './front.ts'
 import { denialOf } from './refusal.ts'
 import { baseFields, shapeFor, turnAway } from './refuse.ts'
 import type { HttpReply } from './reply.ts'
-import { asksSocket, pathOf } from './request.ts'
+import { asksSocket, pathOf, socketRefusal, socketVersion } from './request.ts'
 import { idleSeconds, plainReply, refusalOf } from './respond.ts'
 import type { Endpoint, LaterEndpoint } from './row.ts'
 
@@ -56,13 +56,19 @@ export function handleOf(endpoint: Endpoint): Handle {
     })
 }
 
-/** Refuses requests that ask for no WebSocket, at a path that serves nothing else. */
+/** Refuses requests that cannot become a WebSocket, at a path that serves nothing else. */
 function socketAlone(message: string, handle: Handle): Handle {
   return (front, request, connection) => {
-    if (asksSocket(request)) return handle(front, request, connection)
+    const error = asksSocket(request)
+      ? socketRefusal(request)
+      : new GatewayError('upgrade_required', message)
+    if (error === null) return handle(front, request, connection)
     const caller = front.callers.of(request.headers, connection.address)
-    const fields = { ...baseFields(front, request, caller), upgrade: 'websocket' }
-    const error = new GatewayError('upgrade_required', message)
+    const fields = {
+      ...baseFields(front, request, caller),
+      upgrade: 'websocket',
+      'sec-websocket-version': socketVersion,
+    }
     return turnAway(front, request, error, fields, { caller })
   }
 }

@@ -1,6 +1,7 @@
 // Reads the address of a request.
 
 import type { ServerSettings } from '../config/types.ts'
+import { GatewayError, invalidRequest } from '../errors.ts'
 import type { ClientRequest } from '../operations/operation.ts'
 
 /** The path of a URL, which may be a bare path where the client's Host header is malformed. */
@@ -13,6 +14,21 @@ export function pathOf(url: string): string {
 
 export function asksSocket({ headers }: ClientRequest): boolean {
   return headers.get('upgrade')?.toLowerCase() === 'websocket'
+}
+
+/** The version of the protocol, as RFC 6455 numbers it. */
+export const socketVersion = '13'
+
+/** Why a request for a WebSocket cannot become one, by RFC 6455, section 4.2.1; null: it can. */
+export function socketRefusal({ headers }: ClientRequest): GatewayError | null {
+  if (headers.get('sec-websocket-version') !== socketVersion) {
+    const message = `sec-websocket-version must be ${socketVersion}`
+    return new GatewayError('upgrade_required', message, { param: 'sec-websocket-version' })
+  }
+  if (!/(^|,)\s*upgrade\s*(,|$)/i.test(headers.get('connection') ?? ''))
+    return invalidRequest('connection must be Upgrade, as of a WebSocket handshake', 'connection')
+  if (/^[A-Za-z0-9+/]{22}==$/.test(headers.get('sec-websocket-key') ?? '')) return null
+  return invalidRequest('sec-websocket-key must be 16 bytes in base64', 'sec-websocket-key')
 }
 
 /**
