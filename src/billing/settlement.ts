@@ -6,7 +6,7 @@ import type { Caller } from '../history/caller.ts'
 import type { KeyPrincipal } from '../identity/principal.ts'
 import type { Candidate } from '../router/route.ts'
 import type { FailedAttempt } from '../store/usage-row.ts'
-import type { Dialect } from '../wire/dialect.ts'
+import type { ClientDialect } from '../wire/dialect.ts'
 import type { Usage } from '../wire/ir.ts'
 import type { ReplyFacts } from '../wire/reply.ts'
 import type { Peek } from '../wire/request.ts'
@@ -19,7 +19,7 @@ export interface BilledRequest {
   readonly at: number
   readonly principal: KeyPrincipal
   readonly caller: Caller
-  readonly dialect: Pick<Dialect, 'operation'>
+  readonly dialect: Pick<ClientDialect, 'operation' | 'client'>
   readonly peek: Pick<Peek, 'model' | 'stream' | 'choices'>
   readonly model: Pick<Model, 'context' | 'maxOutput'>
   readonly authorization: Authorization

@@ -129,7 +129,7 @@ function observerOf(
       if (refusal.free) return
       const row = refusalRow(refusal)
       if (refusal.isKeyed || !ledger.isBehind) record(row)
-      observer.unrelayed(row, dialect.client.path, status, durationMs)
+      observer.unrelayed(row, dialect, status, durationMs)
     },
     denied: (denial) => denials.note(denial),
     crashed: (error) => failed(error, {}),
@@ -137,7 +137,7 @@ function observerOf(
       const { dialect, status, durationMs } = repeat
       const row = replayedRow(repeat)
       record(row)
-      observer.unrelayed(row, dialect.client.path, status, durationMs)
+      observer.unrelayed(row, dialect, status, durationMs)
     },
   }
 }

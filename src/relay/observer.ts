@@ -11,6 +11,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Counter, Histogram } from '../telemetry/registry.ts'
 import { scrub } from '../telemetry/scrub.ts'
+import type { ClientDialect } from '../wire/dialect.ts'
 import type { Observer } from './request.ts'
 import type { Traces } from './request-spans.ts'
 
@@ -59,7 +60,7 @@ export function createObserver(rooms: ObserverRooms): Observer {
       estimates.note(request.principal, request.model.id, row.output + row.reasoning)
       request.clientSlot.giveBack({ tokens: tokensOf(row), status })
       const traceId = traces === null ? null : traces.ended(settlement, row)
-      answered(request.dialect.client.path, status, settlement.durationMs, traceId)
+      answered(request.dialect, status, settlement.durationMs, traceId)
       if (row.vendorCostNano > 0n) metrics.vendorCost.inc(Number(row.vendorCostNano) / 1e9)
       if (candidate !== null)
         count(countsOf(metrics, counts, candidate, row), settlement, row, traceId)
@@ -92,8 +93,8 @@ export function createObserver(rooms: ObserverRooms): Observer {
         'an attempt failed',
       )
     },
-    unrelayed(row, route, status, durationMs) {
-      answered(route, status, durationMs, null)
+    unrelayed(row, dialect, status, durationMs) {
+      answered(dialect, status, durationMs, null)
       if (row !== null && log.lines.writes('info')) logLine(log, row, row.traceId)
     },
   }
@@ -126,7 +127,13 @@ export function tokensOf(row: UsageRow): number {
 /** Counts replies by route and status; the labelled metrics are looked up once. */
 function countAnswers(metrics: Metrics) {
   const routes = new Map<string, { readonly duration: Histogram; totals: Map<number, Counter> }>()
-  return (route: string, status: number, durationMs: number, traceId: string | null) => {
+  return (
+    { client }: Pick<ClientDialect, 'client'>,
+    status: number,
+    durationMs: number,
+    traceId: string | null,
+  ) => {
+    const { path: route, method = 'POST' } = client
     let kept = routes.get(route)
     if (kept === undefined) {
       kept = { duration: metrics.httpDuration.with(route), totals: new Map() }
@@ -134,7 +141,7 @@ function countAnswers(metrics: Metrics) {
     }
     let total = kept.totals.get(status)
     if (total === undefined) {
-      total = metrics.httpRequests.with(route, 'POST', String(status))
+      total = metrics.httpRequests.with(route, method, String(status))
       kept.totals.set(status, total)
     }
     total.inc()

@@ -9,7 +9,7 @@ const id = 'req_01a2245ebd0d0000011c912c9dfd'
 
 function spans(change: Partial<UsageRow>) {
   const { row } = finishedRequest({ requestId: id })
-  const traced = { traceparent: null, finishReason: null, sentAfterMs: 0 }
+  const traced = { traceparent: null, finishReason: null, sentAfterMs: 0, method: 'POST' } as const
   return spansOf({ ...traced, row: { ...row, attempts: 1, failedAttempts: null, ...change } })
 }
 

@@ -11,6 +11,8 @@ import { providerName } from '../vendors/provider-name.ts'
 /** An ended request, as the spans need it. */
 export interface Traced {
   readonly row: UsageRow
+  /** Of the client's request. */
+  readonly method: 'GET' | 'POST'
   /** The header as the client sent it. */
   readonly traceparent: string | null
   readonly finishReason: string | null
@@ -63,6 +65,7 @@ export function operationOf({ operation }: UsageRow): string {
 export function tracedOf(settlement: Settlement, row: UsageRow): Traced {
   return {
     row,
+    method: settlement.request.dialect.client.method ?? 'POST',
     traceparent: settlement.request.caller.traceparent,
     finishReason: settlement.summary?.finishReason ?? null,
     sentAfterMs: Math.round(settlement.sentAfterMs ?? 0),
@@ -78,7 +81,13 @@ export function traceIdOfRow({ traceId, requestId }: UsageRow): string {
 }
 
 /** The spans of a request, its own first. */
-export function spansOf({ row, traceparent, finishReason, sentAfterMs }: Traced): readonly Span[] {
+export function spansOf({
+  row,
+  method,
+  traceparent,
+  finishReason,
+  sentAfterMs,
+}: Traced): readonly Span[] {
   const traceId = traceIdOfRow(row)
   const operation = operationOf(row)
   const own: Span = {
@@ -91,7 +100,7 @@ export function spansOf({ row, traceparent, finishReason, sentAfterMs }: Traced)
     attributes: [
       ...shared(row, operation),
       ...answer(row, finishReason),
-      text('http.request.method', 'POST'),
+      text('http.request.method', method),
       whole('http.response.status_code', row.status),
       ...failure(row.errorCode),
       text('tollgate.request_id', row.requestId),

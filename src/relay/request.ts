@@ -125,7 +125,12 @@ export interface Observer {
     failedOver: boolean,
   ): void
   /** A request for which no channel was tried: refused, or answered from a stored reply. `row`: its record, if any. */
-  unrelayed(row: UsageRow | null, route: string, status: number, durationMs: number): void
+  unrelayed(
+    row: UsageRow | null,
+    dialect: Pick<ClientDialect, 'client'>,
+    status: number,
+    durationMs: number,
+  ): void
 }
 
 /** The parts the relay works with: built once, replaced as a whole when the configuration changes. */

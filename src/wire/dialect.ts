@@ -27,6 +27,8 @@ import type { Address, FormFields, Peek } from './request.ts'
 export interface ClientSide {
   /** Path on the gateway, below the prefix; also names the endpoint in logs and metrics. */
   readonly path: string
+  /** The method of its requests; left out: POST. */
+  readonly method?: 'GET'
   /** Prefix of the ids of its replies, e.g. `chatcmpl-`. */
   readonly idPrefix: string
   /** What is sent on an idle stream to keep it open; every client ignores it. */

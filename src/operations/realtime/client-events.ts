@@ -34,13 +34,21 @@ export class ClientEvents {
     }
     try {
       const event = readClientEvent(bytes)
-      this.owner.rooms.sessionBilling.expected.add(event.added)
+      this.count(event)
       if (event.settings === null) this.toVendor(event.bytes, isText)
       else this.settingsFrom(event, event.settings, isText)
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
       this.owner.tell(error, eventIdIn(bytes))
     }
+  }
+
+  private count({ type, added }: ClientEvent): void {
+    const { sessionBilling, inputAudio } = this.owner.rooms
+    const { expected } = sessionBilling
+    expected.add(added)
+    if (type === 'input_audio_buffer.append' || added.clears)
+      inputAudio.appended(added, expected.facts.inputBytesPerSecond)
   }
 
   private settingsFrom(event: ClientEvent, settings: JsonObject, isText: boolean): void {
@@ -52,7 +60,7 @@ export class ClientEvents {
     for (const { param, role, name } of named) {
       if (role === 'transcription') {
         transcriber = transcribers.find(name, param)
-        names.set(param, transcriber.vendorModel)
+        names.set(param, transcriber.candidate.model)
       } else if (name === this.owner.request.model || name === model) names.set(param, model)
       else throw pinned(param)
     }

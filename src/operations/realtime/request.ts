@@ -31,6 +31,7 @@ import type {
 import { resolveModel, unknownModel } from '../resolve.ts'
 import { type Connected, connectVendor } from './connect.ts'
 import { Expectation } from './expected.ts'
+import { InputAudio } from './input-audio.ts'
 import { RealtimeSession } from './session.ts'
 import { SessionBilling } from './session-billing.ts'
 import type { ClientSocket } from './session-owner.ts'
@@ -229,7 +230,7 @@ class Handshake {
     const transcribers = new Transcribers((name) => {
       const { model, candidates } = modelAccess.find(principal, name, transcriptions)
       const own = candidates.find((candidate) => candidate.channelId === channelId)
-      return own === undefined ? null : { model, vendorModel: own.model, dialect: transcriptions }
+      return own === undefined ? null : { model, candidate: own, dialect: transcriptions }
     })
     return new RealtimeSession(
       {
@@ -237,6 +238,7 @@ class Handshake {
         settings: services.realtime.settings,
         sessionBilling: billing,
         transcribers,
+        inputAudio: new InputAudio(),
         keyHolds: this.keyHolds,
         draining: () => services.realtime.draining(),
         newEventId: () => newRequestId(Date.now()).replace('req_', 'event_'),

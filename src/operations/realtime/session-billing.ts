@@ -14,17 +14,17 @@ import type { Candidate } from '../../router/route.ts'
 import type { FailedAttempt } from '../../store/usage-row.ts'
 import type { ClientDialect } from '../../wire/dialect.ts'
 import type { Usage } from '../../wire/ir.ts'
-import type { CachedMedia, TranscriptUsage } from '../../wire/openai-realtime/usage.ts'
+import type { CachedMedia } from '../../wire/openai-realtime/usage.ts'
 import type { Units } from '../../wire/request.ts'
 import { EndedWork } from './ended-work.ts'
 import type { Expectation } from './expected.ts'
+import type { Transcriber } from './transcribers.ts'
+import { expectedOf, type Transcribed, transcriptSummary } from './transcript-usage.ts'
 
 const sessionEnded = 'The session was ended'
 
 /** The output tokens by which a response's hold is extended at a time. */
 const quantumTokens = 256
-/** Converts transcribed audio between tokens and seconds, where the vendor counts another unit than the card prices. */
-const transcriptTokensPerSecond = 10
 
 /** How a response or a session ended. */
 export interface Ending {
@@ -218,10 +218,7 @@ export class SessionBilling {
   }
 
   /** Input audio was transcribed by another model than the one that answers: charges that model's price. */
-  async transcribed(
-    by: { readonly model: Model; readonly dialect: ClientDialect } | null,
-    { usage, seconds }: TranscriptUsage,
-  ): Promise<DenyReason | null> {
+  async transcribed(by: Transcriber | null, said: Transcribed): Promise<DenyReason | null> {
     const opening = {
       ...this.opening,
       ...(by !== null && {
@@ -230,21 +227,19 @@ export class SessionBilling {
         peek: { ...this.opening.peek, model: by.model.id },
       }),
     }
-    const received = (seconds ?? 0) * transcriptTokensPerSecond
-    const opened = await this.open({
-      ...opening,
-      usage: { ...usage, audioInput: (usage.audioInput ?? 0) + Math.ceil(received) },
-      units: { second: seconds ?? (usage.audioInput ?? 0) / transcriptTokensPerSecond },
-    })
+    const opened = await this.open({ ...opening, ...expectedOf(said) })
     // The transcript is made and owed: the money held for an expected response is used for it.
     if (opened instanceof GatewayError) this.takeAhead()?.release()
     const authorization = opened instanceof GatewayError ? await this.openFree(opening) : opened
     if (authorization !== null) {
-      const used = pricedBy(authorization, usage, seconds)
       const { dialect, peek, model } = opening
-      const request = { ...this.askFor(authorization, nowhere), dialect, peek, model }
-      const summary = { ...seen(used.usage), units: used.units }
-      await this.settle(request, this.settlementOf(request, wellEnded, summary, null))
+      const asked = { ...this.askFor(authorization, nowhere), peek, model }
+      const { operation } = dialect
+      const summary = transcriptSummary(authorization, said)
+      const request = { ...asked, dialect: { ...asked.dialect, operation } }
+      const settlement = this.settlementOf(request, wellEnded, summary, null)
+      const { candidate } = by ?? settlement
+      await this.settle(request, { ...settlement, candidate })
     }
     return opened instanceof GatewayError ? final(opened) : null
   }
@@ -369,9 +364,12 @@ export class SessionBilling {
     ttftMs: number | null,
   ): Settlement {
     const durationMs = performance.now() - request.startedMs
+    // What connecting took, and may have cost, is in the first record alone.
+    const isFirst = request.requestId === this.first.requestId
     return {
       request,
       ...this.reached,
+      ...(!isFirst && { attempts: 1, failedAttempts: [] }),
       vendor: this.vendorId,
       vendorRequestId: null,
       accepted: summary !== null,
@@ -440,18 +438,6 @@ function cachedApart({ rate }: Authorization, { usage, cached }: Reported): Used
 interface Used {
   readonly usage: Usage
   readonly units: Units | null
-}
-
-/** Transcription models are priced by the second or by tokens; converts if the vendor counts the other unit. */
-function pricedBy({ rate }: Authorization, usage: Usage, seconds: number | null): Used {
-  if (seconds === null) {
-    const received = (usage.audioInput ?? 0) / transcriptTokensPerSecond
-    const bySecond = rate.prices('second') && rate.charge(usage, null) === 0n
-    return { usage, units: bySecond ? { second: received } : null }
-  }
-  if (rate.prices('second')) return { usage, units: { second: seconds } }
-  const audioInput = Math.ceil(seconds * transcriptTokensPerSecond)
-  return { usage: { ...usage, audioInput }, units: null }
 }
 
 /** The error for a session that names another model than it was opened with. */

@@ -4,6 +4,7 @@ import type { RealtimeSettings } from '../../config/types.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { RelayRooms } from '../../relay/request.ts'
 import type { Connected } from './connect.ts'
+import type { InputAudio } from './input-audio.ts'
 import type { Ending, SessionBilling } from './session-billing.ts'
 import type { Transcribers } from './transcribers.ts'
 
@@ -20,6 +21,7 @@ export interface SessionRooms {
   readonly settings: RealtimeSettings
   readonly sessionBilling: SessionBilling
   readonly transcribers: Transcribers
+  readonly inputAudio: InputAudio
   /** Whether the caller's key is still valid. */
   keyHolds(): boolean
   /** Whether the process is about to stop. */

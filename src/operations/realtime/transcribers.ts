@@ -2,13 +2,14 @@
 
 import type { Model } from '../../catalog/model.ts'
 import { type GatewayError, invalidRequest } from '../../errors.ts'
+import type { Candidate } from '../../router/route.ts'
 import type { ClientDialect } from '../../wire/dialect.ts'
 import type { JsonValue } from '../../wire/ir.ts'
 
 export interface Transcriber {
   readonly model: Model
-  /** The vendor's own name of the model. */
-  readonly vendorModel: string
+  /** The session's channel, with the vendor's own name of the model. */
+  readonly candidate: Candidate
   /** The dialect of transcriptions: the transcript is recorded as one. */
   readonly dialect: ClientDialect
 }
@@ -41,7 +42,7 @@ export class Transcribers {
     const transcriber = this.lookUp(name)
     if (transcriber === null) throw unavailable(name, param)
     this.found.set(name, transcriber)
-    this.found.set(transcriber.vendorModel, transcriber)
+    this.found.set(transcriber.candidate.model, transcriber)
     return transcriber
   }
 
@@ -56,7 +57,7 @@ export class Transcribers {
 
   /** The vendor reported its settings, with its name of the transcribing model where it tells. */
   inForce(vendorModel: string | null): void {
-    const known = [...this.found.values()].find((each) => each.vendorModel === vendorModel)
+    const known = [...this.found.values()].find(({ candidate }) => candidate.model === vendorModel)
     this.current = known ?? this.named
   }
 

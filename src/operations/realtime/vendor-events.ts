@@ -90,7 +90,7 @@ export class VendorEvents implements SocketListener {
 
   /** Passes an event on; returns a promise where that has to wait. */
   private take(event: VendorEvent, payload: string | Uint8Array): Promise<void> | null {
-    const { sessionBilling, transcribers } = this.owner.rooms
+    const { sessionBilling, transcribers, inputAudio } = this.owner.rooms
     switch (event.kind) {
       case 'withheld':
         return null
@@ -116,8 +116,12 @@ export class VendorEvents implements SocketListener {
           this.owner.deliver(payload)
           this.hinder(denyReason, event.responseId)
         })
+      case 'speech':
+        inputAudio.detected(event.item, event.begins, event.atMs)
+        break
       case 'committed':
         transcribers.committed(event.item)
+        inputAudio.committed(event.item)
         break
       case 'ended':
         return this.responseEnded(event, payload)
@@ -152,16 +156,19 @@ export class VendorEvents implements SocketListener {
   }
 
   private async transcribed(
-    { item, part, used }: Extract<VendorEvent, { kind: 'transcribed' }>,
+    { item, part, used, text }: Extract<VendorEvent, { kind: 'transcribed' }>,
     payload: string | Uint8Array,
   ): Promise<void> {
     this.owner.activeMs = performance.now()
-    const { sessionBilling, transcribers } = this.owner.rooms
-    const denyReason =
-      used === null || this.transcripts.has(part)
-        ? null
-        : await sessionBilling.transcribed(transcribers.of(item), used)
-    if (used !== null) this.transcripts.add(part)
+    const { sessionBilling, transcribers, inputAudio } = this.owner.rooms
+    const denyReason = this.transcripts.has(part)
+      ? null
+      : await sessionBilling.transcribed(transcribers.of(item), {
+          reported: used,
+          seconds: inputAudio.secondsOf(item, text),
+          text,
+        })
+    this.transcripts.add(part)
     this.owner.deliver(payload)
     this.hinder(denyReason, null)
   }

@@ -9,6 +9,7 @@ export const realtime = format('openai-realtime', {
   client: {
     ...openaiClient,
     path: '/realtime',
+    method: 'GET',
     idPrefix: 'event_',
     clientHeaders: ['openai-beta', 'openai-safety-identifier'],
     peek: () => {

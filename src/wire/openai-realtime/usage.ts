@@ -78,9 +78,13 @@ export function readTranscriptUsage(value: JsonValue | undefined): TranscriptUsa
   if (!isObject(value)) return null
   const { type, seconds } = value
   if (type === 'duration') {
-    const said = typeof seconds === 'number' && seconds >= 0 && seconds <= maxSeconds
+    const said = typeof seconds === 'number' && seconds > 0 && seconds <= maxSeconds
     return said ? { usage: nothing, seconds } : null
   }
   const usage = readRealtimeUsage(value)
-  return usage === null ? null : { usage, seconds: null }
+  return usage === null || promptTokens(usage) === 0 ? null : { usage, seconds: null }
+}
+
+function promptTokens({ input, cachedInput, audioInput = 0 }: Usage): number {
+  return input + cachedInput + audioInput
 }

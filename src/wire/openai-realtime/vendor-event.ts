@@ -38,6 +38,13 @@ export type VendorEvent =
       /** The parsed event, to which the cost can be added. */
       readonly body: JsonObject
     }
+  /** Speech in the audio received so far begins or ends, at this time of the session's audio. */
+  | {
+      readonly kind: 'speech'
+      readonly item: string
+      readonly begins: boolean
+      readonly atMs: number
+    }
   /** The audio received so far became an item of the conversation. */
   | { readonly kind: 'committed'; readonly item: string }
   | {
@@ -46,6 +53,7 @@ export type VendorEvent =
       /** The item and the part of it that was transcribed; empty if the vendor names no item. */
       readonly part: string
       readonly used: TranscriptUsage | null
+      readonly text: string
     }
   /** Of the vendor, in whose words its key may stand. */
   | { readonly kind: 'error' }
@@ -112,6 +120,9 @@ function readByType(bytes: Uint8Array, found: readonly Member[], type: string): 
       return { kind: 'session', facts: sessionFacts(objectAt(bytes, found, 'session')) }
     case 'input_audio_buffer.committed':
       return { kind: 'committed', item: textIn(bytes, found, 'item_id') ?? '' }
+    case 'input_audio_buffer.speech_started':
+    case 'input_audio_buffer.speech_stopped':
+      return speechOf(parseSpan(bytes, 0, bytes.length) as JsonObject)
     case 'conversation.item.input_audio_transcription.completed':
       return transcribedOf(parseSpan(bytes, 0, bytes.length) as JsonObject)
     case 'rate_limits.updated':
@@ -148,10 +159,20 @@ function endedOf(body: JsonObject): VendorEvent {
   }
 }
 
-function transcribedOf({ item_id: id, content_index: index, usage }: JsonObject): VendorEvent {
+function speechOf(event: JsonObject): VendorEvent {
+  const { item_id: item, audio_start_ms: startMs, audio_end_ms: endMs } = event
+  const begins = event.type === 'input_audio_buffer.speech_started'
+  const atMs = begins ? startMs : endMs
+  if (typeof item !== 'string' || typeof atMs !== 'number') return other
+  return { kind: 'speech', item, begins, atMs }
+}
+
+function transcribedOf(event: JsonObject): VendorEvent {
+  const { item_id: id, content_index: index, usage, transcript } = event
   const item = typeof id === 'string' ? id : ''
   const part = item === '' ? '' : `${item} ${Number(index ?? 0)}`
-  return { kind: 'transcribed', item, part, used: readTranscriptUsage(usage) }
+  const text = typeof transcript === 'string' ? transcript : ''
+  return { kind: 'transcribed', item, part, used: readTranscriptUsage(usage), text }
 }
 
 function errorOf(details: JsonValue | undefined): JsonValue {
