@@ -117,6 +117,8 @@ export interface Replay {
   push(chunk: Uint8Array): Uint8Array
   /** The last frames as `bytes`, or the fault if the reply is one. */
   end(): WholeReply
+  /** What passed so far, where the client gets it as it arrives. */
+  readonly passed?: ReplyFacts
 }
 
 /** Cuts a vendor's stream, given in any pieces, into the data of its frames. */

@@ -119,15 +119,18 @@ describe('vendors that speak the format', () => {
     })
   })
 
-  test('a model priced by tokens is not free where nobody reports them', async () => {
-    stage.answer([reply(200, sound, 'content-type: audio/mpeg')])
-    const long = 'word '.repeat(60)
-    const { requestId } = await speak({ model: 'gpt-4o-mini-tts', input: long })
-    const row = await stage.gateway.row(requestId ?? '')
-    // 300 characters take some 20 seconds, at 20 tokens each.
-    expect([row.usageSource, row.audioOutput]).toEqual(['counted', 400])
-    expect(row.chargeNano).toBeGreaterThan(400n * 12_000n)
-  })
+  test.each(['audio', 'sse'] as const)(
+    'a model priced by tokens is not free where nobody reports them: %s',
+    async (form) => {
+      stage.answer([reply(200, sound, 'content-type: audio/mpeg')])
+      const input = 'word '.repeat(60)
+      const { requestId } = await speak({ model: 'gpt-4o-mini-tts', input, stream_format: form })
+      const row = await stage.gateway.row(requestId ?? '')
+      // 300 characters take some 20 seconds, at 20 tokens each.
+      expect([row.usageSource, row.audioOutput]).toEqual(['counted', 400])
+      expect(row.chargeNano).toBeGreaterThan(400n * 12_000n)
+    },
+  )
 
   test('a voice of one’s own by its id, and an own voice’s error', async () => {
     const message = 'No such voice'

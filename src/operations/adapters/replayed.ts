@@ -19,7 +19,9 @@ export class Replayed implements ReplyPath {
   }
 
   bytes(chunk: Uint8Array): void {
-    this.say(this.replay.push(chunk))
+    const frames = this.replay.push(chunk)
+    this.summary = this.replay.passed ?? this.summary
+    this.say(frames)
   }
 
   end(): void {

@@ -228,6 +228,13 @@ describe('what speech costs', () => {
     expect(() => speechPeek({ input: 'x'.repeat(100_001) })).toThrow('at most 100000')
   })
 
+  test('a character of Chinese takes as long as three of an alphabet, one of kana as two', () => {
+    const seconds = (input: string) => speechPeek({ input }).likelyUnits?.['second']
+    const of = (text: string) => text.repeat(150)
+    expect(['x', '好', '한', 'あ', '好x'].map(of).map(seconds)).toEqual([10, 30, 30, 20, 40])
+    expect(speechPeek({ input: of('好') }).units).toEqual({ character: 150, second: 57 })
+  })
+
   test('tokens are likely ones where nobody tells them, and sound where somebody does', () => {
     const peek = speechPeek({ input: 'x'.repeat(150) })
     const whole = { bytes: 9, isWhole: true }
@@ -313,7 +320,10 @@ describe('streams', () => {
 
   test('speech is counted by its bytes until it is reported', () => {
     const delta = speechDelta(new Uint8Array(8_000))
-    expect(watched(encode(delta), 7).watcher.outputBytes).toBe(40)
+    const peek = speechPeek({ input: 'x'.repeat(150) })
+    expect(watched(encode(delta), 7, peek).watcher.outputBytes).toBe(160)
+    const silent = `${delta}${speechDone(null)}`
+    expect(watched(encode(silent), 7, peek).watcher.outputBytes).toBe(800)
     const all = `${delta}${speechDone({ input_tokens: 2, output_tokens: 12, total_tokens: 14 })}`
     expect(watched(encode(all), 7).watcher.usage).toMatchObject({ output: 0, audioOutput: 12 })
   })
@@ -340,13 +350,16 @@ describe('whole replies where a stream was asked for', () => {
     const error = new TranscriptReplay(peekOf(), 'application/json')
     error.push(encode({ error: { message: 'no' } }))
     expect(error.end().fault?.kind).toBe('vendor_error')
-    expect(new SpeechReplay().end().fault?.kind).toBe('unreadable')
+    expect(new SpeechReplay(speechPeek({ input: 'Hi' })).end().fault?.kind).toBe('unreadable')
   })
 
   test('sound, as it comes', () => {
-    const replay = new SpeechReplay()
+    const replay = new SpeechReplay(speechPeek({ input: 'x'.repeat(150) }))
     expect(decode(replay.push(encode('abc')))).toBe(speechDelta(encode('abc')))
-    expect(decode(replay.end().bytes)).toBe(speechDone(null))
+    replay.push(new Uint8Array(7_997))
+    expect(replay.passed.outputBytes).toBe(160)
+    const { bytes, outputBytes } = replay.end()
+    expect([decode(bytes), outputBytes]).toEqual([speechDone(null), 800])
   })
 })
 

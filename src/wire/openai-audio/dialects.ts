@@ -63,7 +63,7 @@ function typeOfSpeech(type: string, { body }: Peek): string {
 const speech: MediaSide = {
   isRaw: (type) => type.startsWith('audio/') || type === 'application/octet-stream',
   raw: rawSpeech,
-  replay: () => new SpeechReplay(),
+  replay: (peek) => new SpeechReplay(peek),
   typeOf: typeOfSpeech,
 }
 

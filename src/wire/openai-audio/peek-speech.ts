@@ -15,9 +15,12 @@ const maxCharsOfOpenai = 4_096
 const maxChars = 100_000
 const openaiModels = /^(tts-1|gpt-4o-mini-tts)/
 
-/** Speakers usually say 15 characters per second, slow ones 8. */
+/** Speakers usually say 15 characters per second, slow ones 8, of alphabets. */
 const usualCharsPerSecond = 15
 const leastCharsPerSecond = 8
+/** A character of Chinese, or a syllable of Korean, takes as long as three of these, one of Japanese kana as two. */
+const syllables = /[\p{Script=Han}\p{Script=Hangul}]/gu
+const kana = /[\p{Script=Hiragana}\p{Script=Katakana}]/gu
 /** OpenAI's voices take about 20 tokens per second, Gemini's 25. */
 const tokensPerSecond = 25
 
@@ -38,7 +41,7 @@ export function peekSpeech(bytes: Uint8Array, address: Address = {}): Peek {
 
 function find(body: Body): Found {
   const model = textOf(body, 'model') ?? ''
-  const characters = charactersOf(body, model)
+  const { characters, spoken } = lengthsOf(body, model)
   if (present(body, 'voice') === null) throw invalidRequest('voice is required', 'voice')
   const instructions = textOf(body, 'instructions')
   if (instructions !== null && lengthOf(instructions) > maxInstructionChars) {
@@ -51,19 +54,20 @@ function find(body: Body): Found {
   if (stream && /^tts-1/.test(model))
     throw invalidRequest(`stream_format sse is not possible with ${model}`, 'stream_format')
   const speed = numberField(body, 'speed') ?? 1
-  const most = Math.ceil(characters / leastCharsPerSecond / speed)
+  const most = Math.ceil(spoken / leastCharsPerSecond / speed)
   return {
     stream,
     maxOutputTokens: most * tokensPerSecond,
     units: { character: characters, second: most },
     likelyUnits: {
       character: characters,
-      second: Math.ceil(characters / usualCharsPerSecond / speed),
+      second: Math.ceil(spoken / usualCharsPerSecond / speed),
     },
   }
 }
 
-function charactersOf(body: Body, model: string): number {
+/** `spoken`: as many characters of an alphabet as take as long to say. */
+function lengthsOf(body: Body, model: string) {
   const input = textOf(body, 'input')
   if (input === null) throw invalidRequest('input is required', 'input')
   if (input.trim() === '') throw invalidRequest('input must not be empty', 'input')
@@ -71,7 +75,12 @@ function charactersOf(body: Body, model: string): number {
   const most = openaiModels.test(model) ? maxCharsOfOpenai : maxChars
   if (characters > most)
     throw invalidRequest(`input must be at most ${most} characters long`, 'input')
-  return characters
+  const spoken = characters + 2 * countOf(input, syllables) + countOf(input, kana)
+  return { characters, spoken }
+}
+
+function countOf(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0
 }
 
 /** Counts Unicode code points. */

@@ -4,11 +4,11 @@
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { join } from '../json/splice.ts'
 import { isObject, stringOf } from '../json/value.ts'
-import type { Replay, WholeReply } from '../reply.ts'
+import type { Replay, ReplyFacts, WholeReply } from '../reply.ts'
 import type { Peek } from '../request.ts'
 import { type EventSegment, speechDelta, speechDone, transcriptEvents } from './events.ts'
 import { positive } from './usage.ts'
-import { wholeTranscript } from './whole.ts'
+import { rawSpeech, wholeTranscript } from './whole.ts'
 
 const encoder = new TextEncoder()
 const nothing = new Uint8Array(0)
@@ -87,18 +87,31 @@ function spokenSegment(value: JsonValue, at: number): EventSegment[] {
 
 /** Wraps audio in events as it arrives. */
 export class SpeechReplay implements Replay {
-  private empty = true
+  private readonly peek: Peek
+  private byteCount = 0
+
+  constructor(peek: Peek) {
+    this.peek = peek
+  }
 
   push(chunk: Uint8Array): Uint8Array {
     if (chunk.length === 0) return nothing
-    this.empty = false
+    this.byteCount += chunk.length
     return encoder.encode(speechDelta(chunk))
   }
 
+  get passed(): ReplyFacts {
+    return this.seen(false)
+  }
+
   end(): WholeReply {
-    const fault = this.empty
-      ? ({ kind: 'unreadable', message: 'the reply is empty' } as const)
-      : null
-    return { ...unseen, fault, bytes: encoder.encode(speechDone(null)) }
+    const fault =
+      this.byteCount === 0 ? ({ kind: 'unreadable', message: 'the reply is empty' } as const) : null
+    const bytes = encoder.encode(speechDone(null))
+    return { ...this.seen(true), finishReason: 'stop', fault, bytes }
+  }
+
+  private seen(isWhole: boolean) {
+    return rawSpeech(this.peek, null, { bytes: this.byteCount, isWhole })
   }
 }

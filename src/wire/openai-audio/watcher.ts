@@ -9,13 +9,9 @@ import type { Peek, Units } from '../request.ts'
 import { frameData } from '../sse.ts'
 import { emptyKind } from '../sse-frames.ts'
 import { readSoundUsage, reportedSeconds, spokenUsage } from './usage.ts'
+import { rawSpeech } from './whole.ts'
 
 const encoder = new TextEncoder()
-/**
- * Bytes of audio that count as one byte of text: about 800 are a token (16 kB of MP3 per second, 20 tokens), as four
- * bytes of text are.
- */
-const soundBytesPerByte = 200
 
 export class SoundWatcher implements Watcher {
   fault: Fault | null = null
@@ -27,6 +23,7 @@ export class SoundWatcher implements Watcher {
   model: string | null = null
   semantic = false
   private readonly peek: Peek | undefined
+  private soundBytes = 0
 
   constructor(peek?: Peek) {
     this.peek = peek
@@ -57,7 +54,8 @@ export class SoundWatcher implements Watcher {
         return frameKind.semantic
       case 'speech.audio.delta':
         this.semantic = true
-        this.outputBytes += countedSound(value.audio)
+        this.soundBytes += soundIn(value.audio)
+        this.countSpeech(false)
         return frameKind.semantic
       case 'transcript.text.done':
         // In a stream without deltas only this shows how much text it brought.
@@ -79,7 +77,18 @@ export class SoundWatcher implements Watcher {
     this.usage = usage !== null && speaks ? spokenUsage(usage) : usage
     const second = this.peek === undefined ? seconds : reportedSeconds(seconds, this.peek)
     if (second !== null) this.units = { second }
+    else if (speaks && usage === null) this.countSpeech(true)
     return frameKind.usage
+  }
+
+  private countSpeech(isWhole: boolean): void {
+    if (this.peek === undefined) return
+    const { outputBytes, units = null } = rawSpeech(this.peek, null, {
+      bytes: this.soundBytes,
+      isWhole,
+    })
+    this.outputBytes = outputBytes ?? 0
+    this.units = units
   }
 
   private failed(fault: Fault): FrameKind {
@@ -100,7 +109,6 @@ function lengthOf(text: JsonValue | undefined): number {
   return typeof text === 'string' ? encoder.encode(text).length : 0
 }
 
-function countedSound(base64: JsonValue | undefined): number {
-  if (typeof base64 !== 'string') return 0
-  return Math.round((base64.length * 3) / 4 / soundBytesPerByte)
+function soundIn(base64: JsonValue | undefined): number {
+  return typeof base64 === 'string' ? Math.floor((base64.replace(/=+$/, '').length * 3) / 4) : 0
 }
