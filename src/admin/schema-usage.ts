@@ -53,6 +53,13 @@ const search = {
     .transform((value) => Number(value[0]))
     .optional()
     .describe('Only requests with a status of this class'),
+  outcome: z
+    .enum(['ok', 'failed', 'interrupted'], 'expected ok, failed or interrupted')
+    .optional()
+    .describe(
+      'ok: only requests answered in full; failed: only those that were not; interrupted: only those that failed after ' +
+        'their status was sent',
+    ),
   minCost: amount
     .optional()
     .describe('Only requests that were charged at least this, as a decimal of the currency'),

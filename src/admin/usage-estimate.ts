@@ -18,7 +18,9 @@ export async function estimateUsage(
   { store, nowMs }: AdminContext,
   input: Input<'listUsage'> & Owned,
 ): Promise<Estimate | null> {
-  const { id, owner, account, key, model, group, operation, channel, statusClass, tag } = input
+  const { id, owner, account, key, model, group, operation, channel, tag, outcome } = input
+  // A status below 400 of a request that failed.
+  const statusClass = outcome === 'interrupted' ? 2 : input.statusClass
   if (id !== undefined) return null
   const wanted: readonly (readonly [RollupDimension, string | undefined])[] = [
     ['account', owner ?? account],
@@ -39,10 +41,15 @@ export async function estimateUsage(
     until,
     filter,
     by: [],
-    sums: ['requests'],
+    sums: ['requests', 'errors'],
     limit: 1,
   })
-  return { requests: Number(row?.sums[0] ?? 0n), bound: isCounted(input) ? 'about' : 'at_most' }
+  const [requests, errors] = [Number(row?.sums[0] ?? 0n), Number(row?.sums[1] ?? 0n)]
+  const all = { ok: requests - errors, failed: errors, interrupted: errors }
+  return {
+    requests: outcome === undefined ? requests : all[outcome],
+    bound: isCounted(input) ? 'about' : 'at_most',
+  }
 }
 
 /** Whether the totals distinguish all fields of the filter. */

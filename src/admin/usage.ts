@@ -86,9 +86,9 @@ function predicateOf(input: Search & Owned): UsagePredicate {
 function pick(input: Search) {
   const { key, model, modelServed, group, operation, client, vendorRequestId, errorCode, tag } =
     input
-  const { stream, status, statusClass, since, until } = input
+  const { stream, status, statusClass, outcome, since, until } = input
   const names = { key, model, modelServed, group, operation, client, vendorRequestId, errorCode }
-  return { ...names, tag, stream, status, statusClass, since, until }
+  return { ...names, tag, stream, status, statusClass, outcome, since, until }
 }
 
 function placeOf(cursor: string): UsagePlace {

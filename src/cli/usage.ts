@@ -38,6 +38,11 @@ const filters = {
   },
   status: { type: 'string', value: 'N', help: 'only with this status' },
   class: { type: 'string', value: 'NXX', help: 'only with a status of this class: 2xx, 4xx, 5xx' },
+  outcome: {
+    type: 'string',
+    value: 'O',
+    help: 'ok: answered in full; failed: not; interrupted: failed after the status was sent',
+  },
   error: { type: 'string', value: 'CODE', help: 'only with this error code' },
   stream: {
     type: 'string',

@@ -3,6 +3,9 @@
 import type { Value } from './engine.ts'
 import { cleanText } from './text.ts'
 
+/** `ok`: answered in full; `failed`: any error; `interrupted`: failed after a status below 400 was sent. */
+type UsageOutcome = 'ok' | 'failed' | 'interrupted'
+
 /** A row matches if all given members match. */
 export interface UsagePredicate {
   readonly requestId?: string
@@ -23,6 +26,7 @@ export interface UsagePredicate {
   readonly status?: number
   /** The status's first digit. */
   readonly statusClass?: number
+  readonly outcome?: UsageOutcome
   readonly leastChargeNano?: bigint
   readonly leastDurationMs?: number
   /** Unix milliseconds: since <= at < until. */
@@ -101,8 +105,15 @@ const texts = {
   errorCode: 'error_code',
 } as const
 
+/** As the totals count errors. */
+const outcomes: Readonly<Record<UsageOutcome, string>> = {
+  ok: 'status < 400 AND error_code IS NULL',
+  failed: '(status >= 400 OR error_code IS NOT NULL)',
+  interrupted: 'status < 400 AND error_code IS NOT NULL',
+}
+
 function seenBy(predicate: UsagePredicate): Condition[] {
-  const { stream, status, statusClass, leastChargeNano, leastDurationMs } = predicate
+  const { stream, status, statusClass, outcome, leastChargeNano, leastDurationMs } = predicate
   const conditions: Condition[] = []
   for (const [field, column] of Object.entries(texts)) {
     const value = predicate[field as keyof typeof texts]
@@ -113,6 +124,7 @@ function seenBy(predicate: UsagePredicate): Condition[] {
   if (statusClass !== undefined) {
     conditions.push(['status >= ? AND status < ?', statusClass * 100, (statusClass + 1) * 100])
   }
+  if (outcome !== undefined) conditions.push([outcomes[outcome]])
   if (leastChargeNano !== undefined) conditions.push(['charge_nano >= ?', leastChargeNano])
   if (leastDurationMs !== undefined) conditions.push(['duration_ms >= ?', leastDurationMs])
   return conditions

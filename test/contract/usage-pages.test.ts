@@ -266,6 +266,7 @@ const rows: readonly UsageRow[] = [
   usageRow({ requestId: 'f', at: at + 3, group: 'vip', operation: 'embeddings', stream: false }),
   usageRow({ requestId: 'g', at: at + 3, channel: 'spare', client: 'codex', durationMs: 9_000 }),
   usageRow({ requestId: 'h', at: at + 4, vendorRequestId: 'v-1', chargeNano: 0n }),
+  usageRow({ requestId: 'j', at: at + 4, errorCode: 'service_unavailable' }),
   // Its account has no wallet, so all of it is written off.
   usageRow({ requestId: 'i', at: at + 5, chargeNano: 5n, account: 'bob' }),
 ]
@@ -291,6 +292,12 @@ const predicates: readonly {
   { predicate: { stream: false }, holds: ({ stream }) => !stream },
   { predicate: { status: 429 }, holds: ({ status }) => status === 429 },
   { predicate: { statusClass: 5 }, holds: ({ status }) => status >= 500 },
+  { predicate: { outcome: 'ok' }, holds: ({ errorCode }) => errorCode === null },
+  { predicate: { outcome: 'failed' }, holds: ({ errorCode }) => errorCode !== null },
+  {
+    predicate: { outcome: 'interrupted' },
+    holds: ({ status, errorCode }) => status === 200 && errorCode !== null,
+  },
   { predicate: { leastChargeNano: 0n }, holds: () => true },
   { predicate: { leastDurationMs: 9_000 }, holds: ({ durationMs }) => durationMs >= 9_000 },
   {

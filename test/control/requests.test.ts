@@ -84,6 +84,9 @@ describe('the list', () => {
   test.each([
     ['status=503', ['req_failed']],
     ['statusClass=2xx', ['req_paid']],
+    ['outcome=ok', ['req_paid']],
+    ['outcome=failed', ['req_failed']],
+    ['outcome=interrupted', []],
     ['errorCode=service_unavailable', ['req_failed']],
     ['minCost=0.0001', ['req_paid']],
     ['minLatencyMs=901', []],
@@ -102,6 +105,7 @@ describe('the list', () => {
     ['limit=0', 'limit'],
     ['status=abc', 'status'],
     ['statusClass=9xx', 'statusClass'],
+    ['outcome=2xx', 'outcome'],
     ['stream=maybe', 'stream'],
     ['minCost=-1', 'minCost'],
     ['since=yesterday', 'since'],
@@ -116,6 +120,9 @@ describe('the list', () => {
   test.each([
     ['', { requests: 2, bound: 'about' }],
     ['statusClass=5xx', { requests: 1, bound: 'about' }],
+    ['outcome=ok', { requests: 1, bound: 'about' }],
+    ['outcome=failed', { requests: 1, bound: 'about' }],
+    ['outcome=interrupted', { requests: 0, bound: 'about' }],
     ['since=7d', { requests: 3, bound: 'about' }],
     ['minLatencyMs=100000', { requests: 2, bound: 'at_most' }],
     ['id=req_paid', null],

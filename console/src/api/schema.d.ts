@@ -11929,6 +11929,8 @@ export interface operations {
                 readonly status?: string;
                 /** @description Only requests with a status of this class */
                 readonly statusClass?: "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
+                /** @description ok: only requests answered in full; failed: only those that were not; interrupted: only those that failed after their status was sent */
+                readonly outcome?: "ok" | "failed" | "interrupted";
                 /** @description Only requests that were charged at least this, as a decimal of the currency */
                 readonly minCost?: string;
                 /** @description Only requests that took at least this long, in ms */
@@ -11997,6 +11999,8 @@ export interface operations {
                 readonly status?: string;
                 /** @description Only requests with a status of this class */
                 readonly statusClass?: "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
+                /** @description ok: only requests answered in full; failed: only those that were not; interrupted: only those that failed after their status was sent */
+                readonly outcome?: "ok" | "failed" | "interrupted";
                 /** @description Only requests that were charged at least this, as a decimal of the currency */
                 readonly minCost?: string;
                 /** @description Only requests that took at least this long, in ms */
@@ -12111,6 +12115,8 @@ export interface operations {
                 readonly status?: string;
                 /** @description Only requests with a status of this class */
                 readonly statusClass?: "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
+                /** @description ok: only requests answered in full; failed: only those that were not; interrupted: only those that failed after their status was sent */
+                readonly outcome?: "ok" | "failed" | "interrupted";
                 /** @description Only requests that were charged at least this, as a decimal of the currency */
                 readonly minCost?: string;
                 /** @description Only requests that took at least this long, in ms */
