@@ -38,6 +38,7 @@ if (hasBrowser) {
     await page.close()
   })
   test('filters stand in the address, and what fits none has a way back', filters)
+  test('Ok lists what was answered in full, and what broke off is a choice of its own', endings)
   test('the file of the rows has those that are listed, of an id whatever its time', exportsListed)
   test('followed live, a request appears when it ends', followsLive)
   test('a request that ends while the connection opens is listed', followsFromTheStart)
@@ -289,6 +290,31 @@ async function filters() {
   expect(await eventually(async () => (await focused()) || undefined)).toBe('More filters: 1')
   const whole = page.getByRole('row').filter({ hasText: 'no-such-model' })
   await whole.waitFor({ state: 'detached' })
+  await page.close()
+}
+
+async function endings() {
+  const messages = [{ role: 'user', content: 'Hello' }]
+  await stage.call({ model: 'sandbox/chat+fault=cut', stream: true, messages })
+  const page = await stage.open('/requests')
+  const rows = page.getByRole('table', { name: 'Requests' }).locator('tbody tr[data-id]')
+  const broken = rows.filter({ hasText: 'fault=cut' })
+  await broken.first().waitFor()
+  const bars = page.getByRole('img', { name: 'Requests over time' })
+  await page.getByRole('button', { name: 'Status' }).click()
+  await page.getByLabel('Ok', { exact: true }).check()
+  await broken.first().waitFor({ state: 'detached' })
+  expect(await rows.filter({ hasText: '▲' }).count()).toBe(0)
+  expect(await rows.count()).toBeGreaterThan(0)
+  await bars.and(page.locator('[aria-label*="in all, 0 of them errors"]')).waitFor()
+  await page.getByLabel('Broke off', { exact: true }).check()
+  await broken.first().waitFor()
+  const all = await rows.count()
+  expect(await rows.filter({ hasText: '▲200' }).count()).toBe(all)
+  await bars.and(page.locator(`[aria-label*="${all} in all, ${all} of them errors"]`)).waitFor()
+  await page.getByLabel('All errors', { exact: true }).check()
+  await rows.filter({ hasText: 'no-such-model' }).first().waitFor()
+  expect(await rows.filter({ hasText: '●' }).count()).toBe(0)
   await page.close()
 }
 

@@ -16,7 +16,7 @@ import { Printed } from '../../ui/printed.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { useCurrency } from './currency.ts'
 import { type MoreDraft, moreWords, streamedWords } from './more-words.ts'
-import { filtersOf, type RequestsSearch, statusClasses, withoutFilters } from './search.ts'
+import { endedBy, endings, filtersOf, type RequestsSearch, withoutFilters } from './search.ts'
 
 const MoreForm = later(() => import('./more-filters.tsx'), null)
 
@@ -35,7 +35,6 @@ export function Filters({ search, range, account, onChange }: FiltersProps) {
     ...read('/api/statistics/choices', { params: { query } }),
     staleTime: 60_000,
   })
-  const statusNames = { '2xx': t`Ok`, '4xx': t`Refused (4xx)`, '5xx': t`Failed (5xx)` }
   const isFiltered = Object.keys(filtersOf(search)).length > 0
   const keyName = useKeyName()
   const keyFinder = useKeyFinder()
@@ -51,11 +50,6 @@ export function Filters({ search, range, account, onChange }: FiltersProps) {
     ...new Set([...(data?.key ?? []), ...(search.key === undefined ? [] : [search.key])]),
   ]
   const choices = [
-    {
-      name: 'statusClass',
-      label: t`Status`,
-      options: statusClasses.map((value) => ({ value, label: statusNames[value] })),
-    },
     { name: 'model', label: t`Model`, options: plain(data?.model) },
     { name: 'key', label: t`Key`, options: named(keys, keyName), finder: keyFinder },
     { name: 'group', label: t`Group`, options: plain(data?.group) },
@@ -70,6 +64,7 @@ export function Filters({ search, range, account, onChange }: FiltersProps) {
   return (
     <div data-filter className="flex flex-wrap items-center gap-2">
       <RangePicker range={range} onChange={onChange} />
+      <StatusFilter search={search} onChange={onChange} />
       {choices
         .filter(({ name }) => isShown(name))
         .map(({ name, label, options, ...more }) => (
@@ -93,6 +88,27 @@ export function Filters({ search, range, account, onChange }: FiltersProps) {
   )
 }
 
+type OneFilterProps = Pick<FiltersProps, 'search' | 'onChange'>
+
+function StatusFilter({ search, onChange }: OneFilterProps) {
+  const { t } = useLingui()
+  const names = {
+    ok: t`Ok`,
+    failed: t`All errors`,
+    interrupted: t`Broke off`,
+    '4xx': t`Refused (4xx)`,
+    '5xx': t`Failed (5xx)`,
+  }
+  return (
+    <ChoiceFilter
+      label={t`Status`}
+      options={endings.map((value) => ({ value, label: names[value] }))}
+      chosen={[search.outcome, search.statusClass].filter((each) => each !== undefined)}
+      onChange={(chosen) => onChange(endedBy(chosen?.at(-1)))}
+    />
+  )
+}
+
 /** As typed. */
 function draftOf(search: RequestsSearch): MoreDraft {
   return {
@@ -106,7 +122,7 @@ function draftOf(search: RequestsSearch): MoreDraft {
   }
 }
 
-function MoreFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChange'>) {
+function MoreFilters({ search, onChange }: OneFilterProps) {
   const { t } = useLingui()
   const [isOpen, setOpen] = useState(false)
   const [draft, setDraft] = useState(() => draftOf(search))

@@ -23,7 +23,7 @@ export default function Histogram({ asked, onChange }: HistogramProps) {
     <Card>
       <Widget query={query} skeleton={<Skeleton rows={1} height={histogramHeight} />}>
         {(data) => {
-          const { ok, failed, buckets } = fold(data)
+          const { ok, failed, buckets } = fold(data, asked.search.outcome)
           const all = sum(ok) + sum(failed)
           const series: readonly Series[] = [
             { id: 'ok', name: t`Ok`, colour: 1, values: ok },
@@ -56,12 +56,18 @@ export default function Histogram({ asked, onChange }: HistogramProps) {
   )
 }
 
-function fold({ requests, errors }: Record<'requests' | 'errors', Shape<'Statistics'>>) {
+function fold(
+  { requests, errors }: Record<'requests' | 'errors', Shape<'Statistics'>>,
+  outcome: RequestsSearch['outcome'],
+) {
   const { intervals, until } = requests
-  const failed = intervals.map((_, index) => errors.total.values?.[index] ?? 0)
+  const errorsIn = (index: number) => errors.total.values?.[index] ?? 0
   const all = intervals.map((_, index) => requests.total.values?.[index] ?? 0)
+  const failed = intervals.map((_, index) => (outcome === 'ok' ? 0 : errorsIn(index)))
   // The two are read one after the other.
-  const ok = all.map((count, index) => Math.max(0, count - (failed[index] ?? 0)))
+  const ok = all.map((count, index) =>
+    outcome === undefined || outcome === 'ok' ? Math.max(0, count - errorsIn(index)) : 0,
+  )
   const buckets = intervals.map((start, index) => ({ start, end: intervals[index + 1] ?? until }))
   return { ok, failed, buckets }
 }

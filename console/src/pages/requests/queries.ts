@@ -49,7 +49,9 @@ export const histogramHeight = 140
 /** Requests and failures over time; without the filters that totals do not support. */
 export function useHistogram({ search, range, account }: Asked) {
   const timeZone = useTimeZone()
-  const { model, key, group, channel, operation, statusClass, tag } = search
+  const { model, key, group, channel, operation, outcome, tag } = search
+  // Of requests that failed after a status below 400, the totals have the errors among all with such a status.
+  const statusClass = outcome === 'interrupted' ? '2xx' : search.statusClass
   const known = { model, key, group, channel, operation, statusClass, tag, account }
   const given = Object.entries(known).filter(([, value]) => value !== undefined)
   const query = {

@@ -3,7 +3,11 @@
 import { rangeFields } from '../../app/range.ts'
 import { flag, oneOf, searchOf, stringifySearch, text, wholeNumber } from '../../app/search.ts'
 
-export const statusClasses = ['2xx', '4xx', '5xx'] as const
+const statusClasses = ['2xx', '4xx', '5xx'] as const
+const outcomes = ['ok', 'failed', 'interrupted'] as const
+
+/** How requests ended, as one choice: an outcome, or the class of the status. */
+export const endings = [...outcomes, '4xx', '5xx'] as const
 
 export const validateRequestsSearch = searchOf({
   ...rangeFields,
@@ -13,6 +17,7 @@ export const validateRequestsSearch = searchOf({
   channel: text,
   operation: text,
   statusClass: oneOf(...statusClasses),
+  outcome: oneOf(...outcomes),
   errorCode: text,
   stream: oneOf('true', 'false'),
   client: text,
@@ -37,6 +42,7 @@ const filterNames = [
   'channel',
   'operation',
   'statusClass',
+  'outcome',
   'errorCode',
   'stream',
   'client',
@@ -45,6 +51,13 @@ const filterNames = [
   'vendorRequestId',
   'minCost',
 ] as const
+
+/** The filter by one of `endings`. */
+export function endedBy(ending: string | undefined): Partial<RequestsSearch> {
+  const outcome = outcomes.find((each) => each === ending)
+  const statusClass = statusClasses.find((each) => each === ending)
+  return { outcome, statusClass }
+}
 
 /** The filters in the API's form. */
 export function filtersOf(search: RequestsSearch) {

@@ -27,6 +27,9 @@ export function useOpenRequests({ search }: Asked): (part: Part) => void {
         ...(account === undefined ? [] : [['account', account]]),
         ['since', start],
         ['until', end],
+        ...(search.metric === 'errors' || search.metric === 'errorRate'
+          ? [['outcome', 'failed']]
+          : []),
       ]),
     })
   }
