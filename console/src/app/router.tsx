@@ -34,6 +34,7 @@ import { validateStatusSearch } from '../pages/status/search.ts'
 import { validateTopUpSearch } from '../pages/top-up/search.ts'
 import { validateUsageSearch } from '../pages/usage/search.ts'
 import { RouteFailed } from './failed.tsx'
+import { createConsoleHistory } from './history.ts'
 import { NotFound } from './not-found.tsx'
 import { Root } from './root.tsx'
 import { parseSearch, searchOf, stringifySearch, text } from './search.ts'
@@ -212,6 +213,18 @@ const pages = [
   }),
 ] as const
 
+/** A filter or an opened item changes a page's address, and the page stays where it is scrolled to. */
+function scrollsForPages(): (asked: {
+  readonly location: { readonly pathname: string }
+}) => boolean {
+  let shown: string | null = null
+  return ({ location: { pathname } }) => {
+    const isOther = pathname !== shown
+    shown = pathname
+    return isOther
+  }
+}
+
 /** Without the sidebar: also for those who are not signed in. */
 const bare = [
   createRoute({
@@ -227,12 +240,13 @@ const routeTree = root.addChildren([shell.addChildren(pages), ...bare])
 export function createConsoleRouter() {
   return createRouter({
     routeTree,
+    history: createConsoleHistory(),
     basepath: '/console',
     parseSearch,
     stringifySearch,
     defaultPreload: 'intent',
     defaultErrorComponent: RouteFailed,
-    scrollRestoration: true,
+    scrollRestoration: scrollsForPages(),
     // Search that is the same by content keeps the same object, so that effects do not run again.
     defaultStructuralSharing: true,
   })
