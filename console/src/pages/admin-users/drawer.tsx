@@ -8,10 +8,12 @@ import { change, read, type Shape } from '../../api/client.ts'
 import { roleOf, useBalance, useMe } from '../../api/queries.ts'
 import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
 import { Confirm, Drawer } from '../../ui/dialog.tsx'
+import { RoleName } from '../../ui/role-name.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
 import { showProblem } from '../../ui/toast.tsx'
 import { Id, Money, Time } from '../../ui/values.tsx'
 import { PersonStatus } from './columns.tsx'
+import { Groups } from './groups-change.tsx'
 import { RoleChange } from './role-change.tsx'
 
 type Person = Shape<'Person'>
@@ -50,6 +52,7 @@ function Details({ person }: { readonly person: Person }) {
   const { admin } = roleOf(useMe())
   const { id } = person
   const balance = useQuery(read('/api/balance', { params: { query: { account: id } } }))
+  const reload = useReload()
   return (
     <div className="flex flex-col gap-5">
       <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
@@ -58,6 +61,12 @@ function Details({ person }: { readonly person: Person }) {
         </dt>
         <dd>
           <PersonStatus person={person} />
+        </dd>
+        <dt className="text-text-2">
+          <Trans>Role</Trans>
+        </dt>
+        <dd>
+          <RoleName role={person.role} />
         </dd>
         <dt className="text-text-2">
           <Trans>E-mail</Trans>
@@ -80,7 +89,13 @@ function Details({ person }: { readonly person: Person }) {
         <dt className="text-text-2">
           <Trans>Groups</Trans>
         </dt>
-        <dd>{person.groups === null ? <Trans>all</Trans> : person.groups.join(', ')}</dd>
+        <dd>
+          <Groups
+            person={person}
+            mayChange={admin && person.status !== 'deleted'}
+            reload={reload}
+          />
+        </dd>
         <dt className="text-text-2">
           <Trans>Signs in by</Trans>
         </dt>
@@ -93,7 +108,7 @@ function Details({ person }: { readonly person: Person }) {
         </dd>
       </dl>
       <Links id={id} />
-      {admin && person.status !== 'deleted' && <Actions person={person} />}
+      {admin && person.status !== 'deleted' && <Actions person={person} reload={reload} />}
     </div>
   )
 }
@@ -125,15 +140,23 @@ function Links({ id }: { readonly id: string }) {
   )
 }
 
-function Actions({ person }: { readonly person: Person }) {
+/** Reads the account and the list again. */
+function useReload() {
   const client = useQueryClient()
+  return async () => {
+    await client.invalidateQueries({ queryKey: ['/api/people/{id}'] })
+    await client.invalidateQueries({ queryKey: ['/api/people'] })
+  }
+}
+
+interface ActionsProps {
+  readonly person: Person
+  readonly reload: () => Promise<void>
+}
+
+function Actions({ person, reload }: ActionsProps) {
   const [asks, setAsks] = useState<'suspend' | 'delete' | null>(null)
   const { id, revision } = person
-  const refresh = () => client.invalidateQueries({ queryKey: ['/api/people'] })
-  const reload = async () => {
-    await client.invalidateQueries({ queryKey: ['/api/people/{id}'] })
-    await refresh()
-  }
   const resume = useMutation({
     mutationFn: () =>
       change('post', '/api/people/{id}/resume', { params: { path: { id } }, ifMatch: revision }),
