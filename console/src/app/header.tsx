@@ -1,8 +1,11 @@
 // The bar above every page: whose data is shown, search, balance, time zone, and the person's own menu.
 
 import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { read } from '../api/client.ts'
 import { type Person, roleOf, useBalance } from '../api/queries.ts'
+import { viewedAccount } from '../api/viewing.ts'
 import { useTimeZone } from '../state/preferences.ts'
 import { buttonClass, IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -69,23 +72,35 @@ export function Header({ person, onMenu, onSearch }: HeaderProps) {
   )
 }
 
+/** The balance below which the signed-in person wants to be warned; null: none is set. */
+function useWarnBelow(enabled: boolean): bigint | null {
+  const alerts = useQuery({ ...read('/api/me/alerts'), staleTime: 300_000, enabled })
+  const nano = enabled ? alerts.data?.lowBalanceNano : null
+  return nano == null ? null : BigInt(nano)
+}
+
 const chipColours = {
   own: 'border-border bg-surface',
   other: 'border-warning/50 bg-warning-tint text-warning',
+  low: 'border-warning/50 bg-warning-tint text-warning',
   empty: 'border-danger/50 bg-danger-tint text-danger',
 }
 
 /**
- * The balance of the account whose data is shown, in words and colour: enough, another's than one's own, nothing left.
+ * The balance of the account whose data is shown, in words and colour: enough, another's than one's own, less than the
+ * person wants to be warned of, nothing left.
  */
 function BalanceChip({ own }: { readonly own: string }) {
   const { t } = useLingui()
   const account = useAccount()
   const isOther = account !== undefined && account !== own
   const { data } = useBalance(isOther ? account : undefined)
+  const warnBelow = useWarnBelow(!isOther && viewedAccount() === null)
   const isPhone = useIsPhone()
   if (data === undefined) return null
   const isEmpty = BigInt(data.availableNano) <= 0n
+  const isLow = !isEmpty && warnBelow !== null && BigInt(data.availableNano) < warnBelow
+  const state = isEmpty ? 'empty' : isOther ? 'other' : isLow ? 'low' : 'own'
   const named = isOther ? t`Balance of the account ${account}` : t`Balance available`
   return (
     <Link
@@ -95,13 +110,18 @@ function BalanceChip({ own }: { readonly own: string }) {
       className="plain-link flex items-center max-md:h-11"
     >
       <span
-        className={`flex h-7 items-center gap-1.5 rounded-full border px-2.5 text-label ${chipColours[isEmpty ? 'empty' : isOther ? 'other' : 'own']}`}
+        className={`flex h-7 items-center gap-1.5 rounded-full border px-2.5 text-label ${chipColours[state]}`}
       >
         <span className="sr-only">{isOther ? named : <Trans>Balance</Trans>}</span>
         <Money down brief={isPhone} nano={data.availableNano} currency={data.currency} />
         {isEmpty && (
           <span className="max-md:sr-only">
             <Trans>used up</Trans>
+          </span>
+        )}
+        {state === 'low' && (
+          <span className="max-md:sr-only">
+            <Trans>low</Trans>
           </span>
         )}
       </span>
