@@ -21,12 +21,14 @@ export function Popover({ label, icon, text, children, ...opening }: PopoverProp
     <BasePopover.Root {...opening}>
       <BasePopover.Trigger
         aria-label={typeof text === 'string' ? label : undefined}
-        className={`${buttonClass()} max-w-full`}
+        className={`${buttonClass()} max-w-full md:max-w-lg`}
       >
         {icon !== undefined && <Icon name={icon} />}
         {/* People who use voice control say the visible text, so it must be part of the name. */}
         {text !== undefined && typeof text !== 'string' && <span className="sr-only">{label}</span>}
-        {text ?? label}
+        <span className="line-clamp-2 min-w-0 text-left wrap-anywhere whitespace-normal">
+          {text ?? label}
+        </span>
         <Icon name="down" size={12} />
       </BasePopover.Trigger>
       <BasePopover.Portal>
