@@ -33,6 +33,7 @@ const words = {
   spendLimit: msg`Spend limit`,
   state: msg`State`,
   status: msg`Status`,
+  suspendedAt: msg`Suspended`,
   tags: msg`Tags`,
   timeline: msg`Timeline`,
   vendor: msg`Vendor`,

@@ -67,7 +67,11 @@ function Figures({ data }: { readonly data: Operations }) {
         </Figure>
         <Figure
           name={<Trans>Success, last hour</Trans>}
-          note={<Trans>n = {requests.lastHour.requests}</Trans>}
+          note={
+            <Trans>
+              n = <Count value={requests.lastHour.requests} />
+            </Trans>
+          }
         >
           <Percent ratio={requests.lastHour.successRate} />
         </Figure>
