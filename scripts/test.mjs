@@ -109,13 +109,13 @@ function runTestsAt(args) {
   return runGroups(groupsOf(testFiles()), args, null)
 }
 
-/** Files that may run at the same time; `alone`: one after another, with nothing beside them. */
+/** Files that may run at the same time; `alone`: one after another, with nothing beside them; `brief`: at any length. */
 function groupsOf(files) {
   const inBrowser = (path) => path.startsWith('./test/console/')
   return [
     { files: files.filter((path) => !inBrowser(path)) },
     // Run separately: a browser takes so much of a small machine that other tests would time out.
-    { files: files.filter(inBrowser) },
+    { files: files.filter(inBrowser), brief: true },
   ]
 }
 
@@ -134,12 +134,13 @@ function groupsOfAll() {
 /** `length` null: briefly. Paths among `args` replace the groups. Returns the result of each run. */
 async function runGroups(groups, args, length) {
   // A long test does five to ten times the work of a short one, perhaps on a machine half as fast.
-  const options = length === null ? args : ['--timeout', '300000', ...args]
+  const timeout = length === null ? [] : ['--timeout', '300000']
   const lengthEnv = length === null ? env : { ...env, TEST_LONG: length }
   const named = { files: [], alone: length !== null }
   const results = []
-  for (const { files, alone } of args.some(isPath) ? [named] : groups) {
-    results.push(await runTests(alone ? options : [parallel, ...options], lengthEnv, files))
+  for (const { files, alone, brief } of args.some(isPath) ? [named] : groups) {
+    const options = [...(alone ? [] : [parallel]), ...(brief ? [] : timeout), ...args]
+    results.push(await runTests(options, lengthEnv, files))
   }
   return results
 }
