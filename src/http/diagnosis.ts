@@ -21,6 +21,8 @@ interface DiagnosisRooms {
 type Finding = Pick<Arrival, 'code' | 'detail'> & { readonly suggestion?: string | null }
 
 const longestText = 200
+/** Of a path no more is examined: patterns take longer than in proportion to its length. */
+const longestPath = 500
 
 /** The result holds no secret, and nothing of the request's body except the model's name. */
 export function diagnose(away: TurnedAway, rooms: DiagnosisRooms): Arrival {
@@ -64,10 +66,10 @@ function findingOf(away: TurnedAway, rooms: DiagnosisRooms): Finding {
       return { code: 'websocket_not_served', detail: asIs }
     case 'not_found':
       return away.unrouted === true
-        ? ofPath(pathOf(away.request.url))
+        ? ofPath(pathOf(away.request.url).slice(0, longestPath))
         : { code: 'refused', detail: asIs }
     case 'unsupported_endpoint': {
-      const doubled = ofPath(pathOf(away.request.url))
+      const doubled = ofPath(pathOf(away.request.url).slice(0, longestPath))
       return doubled.code === 'path_doubled'
         ? doubled
         : { code: 'endpoint_not_offered', detail: asIs }

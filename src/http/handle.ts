@@ -5,7 +5,7 @@ import type { Caller } from '../history/caller.ts'
 import { authenticate } from '../identity/authenticate.ts'
 import type { KeyPrincipal } from '../identity/principal.ts'
 import type { ClientRequest, Fields, Operation, Reading, Reply } from '../operations/operation.ts'
-import { belowPrefix } from '../operations/path.ts'
+import { belowPrefix, pathUrlOf } from '../operations/path.ts'
 import type { Services } from '../operations/services.ts'
 import type { Address } from '../wire/request.ts'
 import { Admission, type ClientConnection } from './admission.ts'
@@ -109,7 +109,7 @@ function readingOf(
   keyUses.note(principal.keyId, nowMs, caller)
   return {
     principal,
-    url: new URL(request.url),
+    url: pathUrlOf(request.url),
     headers,
     method,
     hold() {

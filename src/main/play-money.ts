@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config, PaymentSettings } from '../config/types.ts'
 import { isLoopback } from '../identity/session-cookie.ts'
+import { pathUrlOf } from '../operations/path.ts'
 import type { Send } from '../payments/provider.ts'
 import type { Paysim } from '../paysim/paysim.ts'
 import { knownAddress } from './sign-in-link.ts'
@@ -89,7 +90,7 @@ export function openPlayMoney(
       const address = await knownAddress(config(), state.store)
       const paysim = await open(address)
       // The simulator knows one address only, whichever name for this machine the browser uses.
-      const { pathname, search } = new URL(request.url)
+      const { pathname, search } = pathUrlOf(request.url)
       const url = new URL(`${pathname}${search}`, address)
       return paysim.fetch(new Request(url, request))
     },

@@ -25,3 +25,11 @@ export function idIn(pathname: string, collection: string): string {
   const [, rest = ''] = pathname.split(`/${collection}/`)
   return decodeId(rest.split('/')[0] ?? '')
 }
+
+/**
+ * A request's path and query as a URL on a host of ours: its own is what the client wrote, which may be no host, or be
+ * missing.
+ */
+export function pathUrlOf(url: string): URL {
+  return new URL(`http://localhost${url.replace(/^https?:\/\/[^/?]*/, '')}`)
+}

@@ -231,12 +231,25 @@ describe('odd addresses', () => {
     async (host) => {
       const received = await exchange(`GET /v1/models HTTP/1.1\r\nhost: ${host}\r\n\r\n`)
       for (const status of statusesIn(received)) expect([400, 401, 404]).toContain(status)
+      const keyed = await exchange(`GET /v1/models HTTP/1.1\r\nhost: ${host}\r\n${auth}\r\n`)
+      for (const status of statusesIn(keyed)) expect([200, 400, 404]).toContain(status)
       const metrics = await exchange(
         `GET /v1/models HTTP/1.1\r\nhost: ${host}/metrics?\r\n${auth}\r\n`,
       )
       expect(metrics).not.toContain('tollgate_http_requests_total')
     },
   )
+
+  test('HTTP/1.0 without a host is served', async () => {
+    const reply = await exchange(`GET /v1/models HTTP/1.0\r\n${auth}\r\n`)
+    expect(statusesIn(reply)).toEqual([200])
+  })
+
+  test('a path of 250 KB with many versions is refused at once', async () => {
+    const path = Array.from({ length: 40_000 }, (_, at) => `/v${at}`).join('')
+    const reply = await exchange(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`)
+    for (const status of statusesIn(reply)) expect([404, 414, 431]).toContain(status)
+  }, 5_000)
 
   test('what is forwarded is not local: metrics stay shut', async () => {
     for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-proto', 'via']) {

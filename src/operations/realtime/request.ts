@@ -28,6 +28,7 @@ import type {
   SocketLink,
   SocketReply,
 } from '../operation.ts'
+import { pathUrlOf } from '../path.ts'
 import { resolveModel, unknownModel } from '../resolve.ts'
 import { type Connected, connectVendor } from './connect.ts'
 import { Expectation } from './expected.ts'
@@ -106,7 +107,7 @@ interface WithRealtime {
 export const realtime: Operation<WithRealtime> = {
   dialect: 'openai-realtime',
   peek({ incoming }) {
-    const model = modelIn(new URL(incoming.url))
+    const model = modelIn(pathUrlOf(incoming.url))
     for (const name of ['x-tollgate-max-cost', 'Idempotency-Key']) {
       if (incoming.headers.has(name))
         throw invalidRequest(`${name} is not offered for realtime sessions`, name)

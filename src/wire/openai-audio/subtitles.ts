@@ -14,7 +14,7 @@ export function subRip(cues: readonly Cue[]): string {
   return spoken(cues)
     .map(({ start, end, text }, at) => {
       // The format has no escapes: an arrow in a text would be read as a line of times.
-      const plain = text.replace(/-{2,}>/g, '->')
+      const plain = text.replace(/(?<!-)-{2,}>/g, '->')
       return `${at + 1}\n${clock(start, ',')} --> ${clock(end, ',')}\n${plain}\n\n`
     })
     .join('')

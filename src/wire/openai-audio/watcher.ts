@@ -110,5 +110,5 @@ function lengthOf(text: JsonValue | undefined): number {
 }
 
 function soundIn(base64: JsonValue | undefined): number {
-  return typeof base64 === 'string' ? Math.floor((base64.replace(/=+$/, '').length * 3) / 4) : 0
+  return typeof base64 === 'string' ? Math.floor((base64.replace(/={1,2}$/, '').length * 3) / 4) : 0
 }

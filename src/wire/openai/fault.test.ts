@@ -213,6 +213,11 @@ describe('inside a success', () => {
   })
 })
 
+test('a message of a megabyte is judged by its beginning, in time in proportion to that', () => {
+  const message = `Invalid value ${" 'a".repeat(350_000)}`
+  expect(readFault(400, none, JSON.stringify({ error: { message } })).kind).toBe('rejected')
+})
+
 test('a refusal has the shape of OpenAI', () => {
   const { refuse } = dialects['openai-chat'].client
   const plain = new GatewayError('invalid_request_error', 'no "n"', { param: 'n' })

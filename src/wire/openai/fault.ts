@@ -6,6 +6,8 @@ import { isObject, objectOf } from '../json/value.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 const maxMessageLength = 500
+/** Of a message no more is searched for words: patterns take longer than in proportion to its length. */
+const examinedLength = 2_000
 /** HTTP statuses in this range may be in a body in place of an error code. */
 const leastStatus = 400
 const mostStatus = 599
@@ -205,6 +207,10 @@ function finerCode(said: Said, status: number, kind: FaultKind): string | undefi
   return kind === 'rejected' || said.type === null ? undefined : said.type
 }
 
+function bounded(said: Said): Said {
+  return { ...said, message: said.message.slice(0, examinedLength) }
+}
+
 function faultFrom(said: Said, status: number, fallback: string): Fault {
   const kind = kindOf(said, status)
   const code = finerCode(said, status, kind)
@@ -242,7 +248,7 @@ export function readFault(
       said = { ...said, message: body.trim() }
     }
   }
-  const read = faultFrom(said, status, fallback)
+  const read = faultFrom(bounded(said), status, fallback)
   // Firewalls in front of vendors refuse words of a prompt so; it says nothing of the key.
   const fault = page !== null && status === 403 ? { ...read, kind: 'transient' as const } : read
   const passes = fault.kind === 'timeout' || fault.kind === 'transient'
@@ -255,7 +261,7 @@ export function readFault(
  * status (OpenRouter, Azure) is treated as the reply's status.
  */
 export function faultInside(error: JsonValue): Fault {
-  const said = saidIn(error)
+  const said = bounded(saidIn(error))
   const digits = said.code !== null && /^\d{3}$/.test(said.code) ? Number(said.code) : 0
   const status = digits >= leastStatus && digits <= mostStatus ? digits : 0
   const fallback = 'the vendor reported an error inside a success'
