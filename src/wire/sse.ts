@@ -113,9 +113,11 @@ export class FrameSplitter {
     if (at < 0) return this.keep(bytes, 0, length)
     let count = 0
     let from = Math.max(at, this.searched)
+    // Not the part of a growing buffer that is not filled yet: small pieces would have it searched again and again.
+    const filled = length === bytes.length ? bytes : bytes.subarray(0, length)
     for (;;) {
       while (bytes[at] === LF && at < length) at++
-      const lineEnd = bytes.indexOf(LF, Math.max(from, at))
+      const lineEnd = filled.indexOf(LF, Math.max(from, at))
       if (lineEnd < 0 || lineEnd + 1 >= length) break
       from = lineEnd + 1
       if (bytes[from] !== LF) continue

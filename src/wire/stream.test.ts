@@ -194,3 +194,12 @@ describe('recorded streams', () => {
     expect(text.includes('"usage":{')).toBe(false)
   })
 })
+
+test('an event of megabytes that comes in tiny pieces takes time in proportion to its length', () => {
+  const event = bytesOf(`data: ${'x'.repeat(6_000_000)}\n\n`)
+  const splitter = new FrameSplitter(8_000_000)
+  let frames = 0
+  for (let at = 0; at < event.length; at += 4)
+    frames += Number(splitter.push(event.subarray(at, at + 4)))
+  expect(frames).toBe(1)
+})
