@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { KeyConfig } from '../config/types.ts'
+import { configured } from '../../test/support/configured-key.ts'
 import { type KeyRow, unrestrictedKey } from '../store/keys.ts'
 import { createKeyring } from './keyring.ts'
 import type { KeyPrincipal, Keyring } from './principal.ts'
@@ -18,25 +18,6 @@ function stored(secret: string, change: Partial<KeyRow> = {}): KeyRow {
     hash: hashSecret(secret),
     hint: '',
     createdAt: 0,
-    ...change,
-  }
-}
-
-function configured(secret: string, change: Partial<KeyConfig> = {}): KeyConfig {
-  return {
-    name: 'bench',
-    account: 'bench',
-    group: 'default',
-    secret,
-    expiresAt: null,
-    models: null,
-    deniedModels: null,
-    addresses: null,
-    spendLimit: null,
-    historyMode: null,
-    disabled: false,
-    showCost: false,
-    limits: {},
     ...change,
   }
 }

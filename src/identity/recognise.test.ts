@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { keyRow } from '../../test/contract/store.ts'
+import { configured } from '../../test/support/configured-key.ts'
 import { recogniseKey } from './recognise.ts'
 import { createSecret, hashSecret, startOf } from './secret.ts'
 
@@ -31,6 +32,19 @@ test.each([
   [`${one}x`, 0, 'one', 'damaged'],
 ])('%#: a secret at %d is of a key in its state', (secret, nowMs, keyId, state) => {
   expect(recogniseKey(content, secret, nowMs)).toMatchObject({ keyId, state })
+})
+
+test('of a configured secret no more than the first 12 characters are compared', () => {
+  const secret = 'sk-bob-01234'.padEnd(30, '5')
+  const keys = { ...content, configured: [configured(secret, { name: 'bob' })] }
+  const found = (shown: string) => recogniseKey(keys, shown, 0)
+  const damaged = { keyId: 'config:bob', state: 'damaged' }
+  // Right and wrong guesses of the next characters look alike.
+  for (const shown of ['sk-bob-01234', 'sk-bob-012345', 'sk-bob-01234x', `${secret}x`])
+    expect(found(shown)).toMatchObject(damaged)
+  expect(found('sk-bob-0123')).toBeNull()
+  expect(found('sk-bob-0123x')).toBeNull()
+  expect(found(secret)).toMatchObject({ keyId: 'config:bob', state: 'valid' })
 })
 
 test('what is too short, unknown, or begins as two keys do, is nobody’s', () => {

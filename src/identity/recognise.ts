@@ -13,8 +13,11 @@ export interface RecognisedKey {
   readonly state: 'valid' | 'disabled' | 'expired' | 'closed' | 'damaged'
 }
 
-/** Least length at which a secret that begins like a configured one counts as a damaged one. */
-const leastConfigured = 12
+/**
+ * A secret that begins with as many of a configured one's characters counts as a damaged one. No more are compared, or
+ * what the doctor lists would tell a guesser of each further character whether it is right.
+ */
+const comparedLength = 12
 
 /** null if it is nobody's, or similar to several keys. Only for refusals, because the first call reads all keys. */
 export function recogniseKey(
@@ -96,6 +99,8 @@ function ofStored({ id, account, group }: KeyRow): Whose {
 }
 
 function beginsAlike(secret: string, shown: string): boolean {
-  if (shown.length < leastConfigured) return false
-  return secret.startsWith(shown) || shown.startsWith(secret)
+  return (
+    shown.length >= comparedLength &&
+    shown.slice(0, comparedLength) === secret.slice(0, comparedLength)
+  )
 }
