@@ -6,11 +6,10 @@ import { factsOf } from '../router/facts.ts'
 import { plan } from '../router/plan.ts'
 import { type Blocked, type Candidate, laneOf, type Outcome } from '../router/route.ts'
 import type { AfterFailure, FailedAttempt } from '../store/usage-row.ts'
-import { scrub } from '../telemetry/scrub.ts'
 import { Attempt, type AttemptOwner, type AttemptSink } from './attempt.ts'
 import { failsOver } from './channel.ts'
 import { ChannelRoom } from './channel-room.ts'
-import { finalError, refusalFor } from './final-error.ts'
+import { finalError, refusalFor, withoutSecrets } from './final-error.ts'
 import { originFirst } from './opaque-state.ts'
 import type { RelayOperation } from './operation.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
@@ -184,11 +183,11 @@ export class Attempts {
     this.report({ kind: 'none' })
   }
 
-  /** Records the current attempt's failure; returns the fault with all secrets removed from its message. */
+  /** Records the current attempt's failure; returns the fault with all secrets removed. */
   fail(fault: Fault): Fault {
-    const shown = { ...fault, message: scrub(fault.message, this.secrets) }
+    const shown = withoutSecrets(fault, this.current?.plan.channel.secrets ?? [])
     this.report({ kind: 'fault', fault: shown })
-    this.faults.push(fault)
+    this.faults.push(shown)
     return shown
   }
 
@@ -226,12 +225,11 @@ export class Attempts {
 
   /** The error for the client when no attempt is left. */
   refusal(): GatewayError {
-    const { secrets } = this
     const retryAfterMs = this.room?.retryAfterMs ?? null
     if (this.faults.length === 0 && retryAfterMs !== null)
-      return finalError([], String, { why: 'rate_limited', retryAfterMs })
+      return finalError([], { why: 'rate_limited', retryAfterMs })
     if (this.faults.length === 0 && this.unsayable !== null) return this.unsayable
-    return finalError(this.faults, (text) => scrub(text, secrets), this.blocked)
+    return finalError(this.faults, this.blocked)
   }
 
   /** The attempt handed out last sent nothing to its vendor, so it does not count. */
@@ -239,10 +237,6 @@ export class Attempts {
     this.report({ kind: 'none' })
     this.tried--
     this.pass(error)
-  }
-
-  private get secrets(): readonly string[] {
-    return this.current?.plan.channel.secrets ?? []
   }
 
   /** Keeps the error and goes on: another channel's format may express the request. */

@@ -116,7 +116,7 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     this.attempts.current?.stopped(fault)
     if (this.ending.over) return
     this.attempts.report({ kind: 'none' })
-    if (this.ending.drainsUntilMs === null) this.refuse(interruption(fault, ''), fault)
+    if (this.ending.drainsUntilMs === null) this.refuse(interruption(fault), fault)
     else this.letGo()
   }
 
@@ -197,7 +197,7 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     if (again) {
       delivery.restart()
       this.next()
-    } else this.refuse(isOpen ? interruption(fault, shown.message) : attempts.refusal(), fault)
+    } else this.refuse(isOpen ? interruption(shown) : attempts.refusal(), fault)
   }
 
   attemptUnsayable(error: GatewayError): void {

@@ -3,7 +3,19 @@
 import type { StopReason } from '../billing/authorization.ts'
 import { causeOf, errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
 import type { Blocked } from '../router/route.ts'
+import { scrub } from '../telemetry/scrub.ts'
 import type { ClientDialect } from '../wire/dialect.ts'
+
+/** The fault without a channel's secrets, which a vendor may repeat in any of its words. */
+export function withoutSecrets(fault: Fault, secrets: readonly string[]): Fault {
+  const { message, param, code } = fault
+  return {
+    ...fault,
+    message: scrub(message, secrets),
+    ...(param != null && { param: scrub(param, secrets) }),
+    ...(code !== undefined && { code: scrub(code, secrets) }),
+  }
+}
 
 /** The wait a client is told where no vendor named one. */
 const leastWaitMs = 1_000
@@ -21,18 +33,14 @@ function failedOfItself({ kind, status }: Fault): boolean {
 }
 
 /**
- * The final error of a request all of whose attempts failed; `faults` in order of the attempts. Specification, section
- * "Errors": 429 when every channel limits its rate, 500 when every vendor failed by an internal error, 503 otherwise; a
- * vendor's 400 is the client's own. `blocked`: why no vendor was asked.
+ * The final error of a request all of whose attempts failed; `faults` in order of the attempts, without secrets.
+ * Specification, section "Errors": 429 when every channel limits its rate, 500 when every vendor failed by an internal
+ * error, 503 otherwise; a vendor's 400 is the client's own. `blocked`: why no vendor was asked.
  */
-export function finalError(
-  faults: readonly Fault[],
-  scrubbed: (text: string) => string,
-  blocked: Blocked | null = null,
-): GatewayError {
+export function finalError(faults: readonly Fault[], blocked: Blocked | null = null): GatewayError {
   const last = faults.at(-1)
   if (last === undefined) return unasked(blocked)
-  if (last.kind === 'rejected') return rejection(last, scrubbed(last.message))
+  if (last.kind === 'rejected') return rejection(last)
   const message = `The request could not be served: ${[...new Set(faults.map(causeOf))].join('; ')}.`
   const waits = faults.flatMap((fault) => fault.retryAfterMs ?? [])
   const retryAfterMs = waits.length > 0 ? Math.min(...waits) : leastWaitMs
@@ -66,11 +74,12 @@ const quoted: ReadonlySet<Fault['kind']> = new Set(['vendor_error', 'overloaded'
 
 /**
  * The error that ends a reply that has begun: the vendor's error class, by which clients decide whether to retry, and
- * its message. `said` is the fault's message without secrets.
+ * its message. `fault` has no secrets.
  */
-export function interruption(fault: Fault, said: string): GatewayError {
-  if (fault.kind === 'rejected') return rejection(fault, said)
-  const words = quoted.has(fault.kind) && said !== '' ? `: ${said.replace(/\.$/, '')}` : ''
+export function interruption(fault: Fault): GatewayError {
+  if (fault.kind === 'rejected') return rejection(fault)
+  const said = quoted.has(fault.kind) ? fault.message.replace(/\.$/, '') : ''
+  const words = said === '' ? '' : `: ${said}`
   const message = `The stream ended early: ${causeOf(fault)}${words}.`
   const { retryAfterMs } = fault
   return new GatewayError(
@@ -80,8 +89,8 @@ export function interruption(fault: Fault, said: string): GatewayError {
   )
 }
 
-function rejection(fault: Fault, said: string): GatewayError {
-  return new GatewayError('invalid_request_error', said, {
+function rejection(fault: Fault): GatewayError {
+  return new GatewayError('invalid_request_error', fault.message, {
     param: fault.param ?? null,
     ...(fault.code === undefined ? {} : { shownCode: fault.code }),
   })

@@ -149,7 +149,12 @@ test('U19 a redirect is not followed: the key goes nowhere else', async () => {
 }, 20_000)
 
 const telling = (type: string, code: string | null) => ({
-  error: { message: `Key ${secrets[0]} of Bearer ${secrets[0]}, failed`, type, code, param: 'x' },
+  error: {
+    message: `Key ${secrets[0]} of Bearer ${secrets[0]}, failed`,
+    type,
+    code,
+    param: `x ${secrets[0]}`,
+  },
 })
 
 /** Each puts the key where a client or a log might show it; the stage searches both. */
@@ -172,6 +177,13 @@ for (const [status, shown, code] of telltales) {
     })
   })
 }
+
+test('U21 a 400 whose code is our key: the key is nowhere', async () => {
+  await onStage({ alone: true, env: { LOG_LEVEL: 'debug' } }, async (scene) => {
+    scene.first.on('m', [json(400, telling('invalid_request_error', secrets[0] ?? ''))])
+    expectError(await scene.chat(), 400, '[redacted]')
+  })
+})
 
 test("U21 a 400 is the client's own, with the vendor's words, field and code", async () => {
   await onStage({}, async (scene) => {

@@ -4,14 +4,13 @@ import { Buffer } from 'node:buffer'
 import type { GatewayError } from '../../errors.ts'
 import { countedTokens } from '../../meter/ceiling.ts'
 import type { Channel } from '../../relay/channel.ts'
-import { finalError } from '../../relay/final-error.ts'
+import { finalError, withoutSecrets } from '../../relay/final-error.ts'
 import { identityRequest } from '../../relay/identity.ts'
 import { parsedObject } from '../../relay/parsed.ts'
 import { ErrorReply } from '../../relay/path.ts'
 import type { RelayRooms } from '../../relay/request.ts'
 import { plan } from '../../router/plan.ts'
 import { type Candidate, laneOf } from '../../router/route.ts'
-import { scrub } from '../../telemetry/scrub.ts'
 import type { Exchange, ReplyHandler } from '../../vendors/transport.ts'
 import { estimateOf } from '../../wire/anthropic-messages/estimate.ts'
 import type { VendorDialect } from '../../wire/dialect.ts'
@@ -127,7 +126,7 @@ class Collector implements ReplyHandler {
         answered: nothing,
         failed: (fault) => {
           if (fault.kind !== 'rejected') this.resolve(null)
-          else this.reject(finalError([fault], (text) => scrub(text, secrets)))
+          else this.reject(finalError([withoutSecrets(fault, secrets)]))
         },
       },
     )

@@ -3,13 +3,12 @@
 import { failedAttempt } from '../../billing/charging-policy.ts'
 import type { Fault, GatewayError } from '../../errors.ts'
 import { type Channel, failsOver } from '../../relay/channel.ts'
-import { finalError } from '../../relay/final-error.ts'
+import { finalError, withoutSecrets } from '../../relay/final-error.ts'
 import type { RelayRequest, RelayRooms } from '../../relay/request.ts'
 import { passedTo } from '../../relay/state.ts'
 import { plan } from '../../router/plan.ts'
 import { type Candidate, laneOf } from '../../router/route.ts'
 import type { FailedAttempt } from '../../store/usage-row.ts'
-import { scrub } from '../../telemetry/scrub.ts'
 import { openSocket } from '../../upstream/socket.ts'
 import type { HandshakeHandler, OpenLocal, VendorSocket } from '../../vendors/transport.ts'
 
@@ -47,35 +46,30 @@ export async function connectVendor(
   })
   const failedAttempts: FailedAttempt[] = []
   const faults: Fault[] = []
-  let secrets: readonly string[] = []
   let last: Candidate | null = null
   for (const [at, candidate] of order.entries()) {
     const channel = rooms.channels.get(laneOf(candidate))
     if (channel === undefined) continue
     const { local } = channel.vendor
     if (local !== undefined && local.sockets === undefined) continue
-    secrets = channel.secrets
     last = candidate
     const openLocal = await local?.sockets?.()
     const trying = { channel, candidate, openLocal, signal, maxMessageBytes, at }
     const made = await attempt(rooms, request, trying)
     if ('socket' in made) return { ...made.rest, attempts: at + 1, failedAttempts, connected: made }
     const again = !signal.aborted && failsOver(channel, made) && at + 1 < order.length
-    rooms.observer.attemptFailed(request, { candidate, channel }, scrubbed(made, channel), again)
-    faults.push(made)
+    const shown = withoutSecrets(made, channel.secrets)
+    rooms.observer.attemptFailed(request, { candidate, channel }, shown, again)
+    faults.push(shown)
     failedAttempts.push(
       failedAttempt(request, candidate, { accepted: false, summary: nothingSeen }, made),
     )
     if (!again) break
   }
-  const error = finalError(faults, (text) => scrub(text, secrets), blocked)
+  const error = finalError(faults, blocked)
   const fault = faults.at(-1) ?? null
   const attempts = failedAttempts.length
   return { connected: null, attempts, failedAttempts, candidate: last, fault, error }
-}
-
-function scrubbed(fault: Fault, { secrets }: Channel): Fault {
-  return { ...fault, message: scrub(fault.message, secrets) }
 }
 
 interface Attempted extends Connected {
