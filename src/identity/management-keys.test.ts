@@ -44,6 +44,7 @@ test('a key is found until it expires, with its scopes, and its hint shows its k
     keyName: 'ci',
     account: null,
     scopes: ['read'],
+    expiresAt: 200_000,
   })
   expect(await findManagementKey(store, secret, 200_000)).toBeNull()
   expect(row.hint).toBe(`sk-tgm-…${secret.slice(-4)}`)

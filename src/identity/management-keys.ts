@@ -17,10 +17,10 @@ export async function findManagementKey(
   const row = await managementKeys.findByHash(hashSecret(secret))
   if (row === null || row.disabledAt !== null) return null
   if (row.expiresAt !== null && row.expiresAt <= nowMs) return null
-  const { id, name, account, scopes, usedAt } = row
+  const { id, name, account, scopes, expiresAt, usedAt } = row
   if (account !== null && (await isClosed(people, account))) return null
   if (usedAt === null || nowMs - usedAt >= notedEveryMs) await managementKeys.noteUse(id, nowMs)
-  return { kind: 'management', keyId: id, keyName: name, account, scopes }
+  return { kind: 'management', keyId: id, keyName: name, account, scopes, expiresAt }
 }
 
 /** Whether the account is suspended or deleted. */

@@ -51,6 +51,8 @@ export interface ManagementPrincipal {
   /** The account it manages; null: the whole deployment. */
   readonly account: string | null
   readonly scopes: readonly ('read' | 'write')[]
+  /** Unix milliseconds; null: never. */
+  readonly expiresAt: number | null
 }
 
 /** The API keys in memory, replaced as a whole on each change. */

@@ -57,6 +57,21 @@ test('a key gives no other key a scope or an account that it does not have', asy
   )
 })
 
+test('a key that expires makes no key valid for longer, and does not outlive its own expiry', async () => {
+  const expiresAt = Date.now() + 60_000
+  const writer = manager('ann', ['write'], expiresAt)
+  const timed = (ms: number) => ({ name: 'ci', scopes: ['write'], expiresAt: new Date(ms) })
+  const made = await stage.send(writer, 'POST', path, { body: timed(expiresAt) })
+  expect(made.status).toBe(201)
+  const refused = { status: 403, json: { field: 'expiresAt' } }
+  for (const body of [timed(expiresAt + 1), { name: 'ci', scopes: ['write'] }])
+    expect(await stage.send(writer, 'POST', path, { body })).toMatchObject(refused)
+  const own = `${path}/${made.json.id}`
+  for (const body of [{ expiresAt: null }, { expiresAt: new Date(expiresAt + 1) }])
+    expect(await stage.send(writer, 'PATCH', own, { body })).toMatchObject(refused)
+  expect((await stage.send(writer, 'PATCH', own, { body: { name: 'other' } })).status).toBe(200)
+})
+
 test('the key of another is not there, and one that was changed since is stale', async () => {
   const body = { ...asked, account: 'bob' }
   const { id } = (await stage.send(root, 'POST', path, { body })).json

@@ -119,6 +119,7 @@ test('nobody else looks as anybody, and nobody is made up', async () => {
   expect((await stage.send(person('bob'), 'GET', '/api/me', { headers })).status).toBe(403)
   const bound = { headers: { ...headers, authorization: 'Bearer sk-tgm-test' } }
   expect((await stage.send(manager('bob', ['read']), 'GET', '/api/me', bound)).status).toBe(403)
+  expect((await stage.send(manager(null, ['write']), 'GET', '/api/me', bound)).status).toBe(403)
   expect((await stage.send(null, 'GET', '/api/me', { headers })).status).toBe(401)
   const unknown = { headers: { 'x-tollgate-view-as': 'nobody' } }
   const refused = await stage.send(root, 'GET', '/api/me', unknown)

@@ -33,8 +33,9 @@ export function person(account: string, role: Role = 'user'): ControlPrincipal {
 export function manager(
   account: string | null,
   scopes: readonly ('read' | 'write')[],
+  expiresAt: number | null = null,
 ): ControlPrincipal {
-  return { kind: 'management', keyId: 'mk_test', keyName: 'test', account, scopes }
+  return { kind: 'management', keyId: 'mk_test', keyName: 'test', account, scopes, expiresAt }
 }
 
 interface Options {

@@ -86,7 +86,8 @@ export function signInAgain(freshMinutes: number | null): ControlError {
   return new ControlError('forbidden', message, null, {}, 'sign_in_again')
 }
 
-function checkScopes(scopes: readonly string[], changes: boolean): void {
+/** Throws ControlError `forbidden` where a management key's scopes lack the one that is needed. */
+export function checkScopes(scopes: readonly string[], changes: boolean): void {
   const needed = changes ? 'write' : 'read'
   if (scopes.includes(needed)) return
   throw new ControlError('forbidden', `This management key has no scope ${needed}.`)

@@ -3,7 +3,7 @@
 import { addEvent } from '../../admin/events.ts'
 import { AdminError } from '../../admin/use-case.ts'
 import type { ControlPrincipal } from '../../identity/principal.ts'
-import { actorOf, isUnsafe, roleOf } from './access.ts'
+import { actorOf, checkScopes, isUnsafe, roleOf } from './access.ts'
 import { ControlError } from './problem.ts'
 import type { ControlRoute } from './route.ts'
 import type { ControlServices } from './services.ts'
@@ -55,6 +55,7 @@ export async function checkViewing(route: ControlRoute, asking: Asking): Promise
       'Only an admin or an auditor can view as another account.',
       field,
     )
+  if (principal.kind === 'management') checkScopes(principal.scopes, false)
   if (isUnsafe(route.method) && route.reads !== true)
     throw new ControlError(
       'forbidden',

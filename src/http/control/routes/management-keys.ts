@@ -61,6 +61,14 @@ function checkScopes(principal: ControlPrincipal | null, given: readonly string[
   throw new ControlError('forbidden', `This management key has no scope ${missing}.`, 'scopes')
 }
 
+/** Nor one that is valid for longer than itself, which it may not be made either. Throws ControlError `forbidden`. */
+function checkExpiry(principal: ControlPrincipal | null, given: number | null): void {
+  if (principal?.kind !== 'management' || principal.expiresAt === null) return
+  if (given !== null && given <= principal.expiresAt) return
+  const message = 'This management key expires, and cannot have a key valid for longer than itself.'
+  throw new ControlError('forbidden', message, 'expiresAt')
+}
+
 export const managementKeyRoutes: readonly ControlRoute[] = [
   route({
     method: 'get',
@@ -84,7 +92,7 @@ export const managementKeyRoutes: readonly ControlRoute[] = [
     description:
       'The reply contains the secret, which cannot be read again. Users create keys of their own account. For ' +
       'operators, a key without `account` manages the whole deployment. A management key cannot create one with more ' +
-      'scopes than its own (403).',
+      'scopes than its own, or one that expires later (403).',
     access: 'user',
     showsSecret: true,
     body: inputs.createManagementKey,
@@ -92,6 +100,7 @@ export const managementKeyRoutes: readonly ControlRoute[] = [
     status: 201,
     async run({ admin, body, scope, principal }) {
       checkScopes(principal, body.scopes)
+      checkExpiry(principal, body.expiresAt ?? null)
       const account = scope.account(body.account ?? undefined) ?? null
       const made = await createManagementKey(admin, { ...body, account })
       return { body: made, etag: made.revision }
@@ -116,11 +125,12 @@ export const managementKeyRoutes: readonly ControlRoute[] = [
     id: 'updateManagementKey',
     summary: 'Update the name, scopes or expiry of a management key',
     description:
-      'Fields that are left out keep their values; `expiresAt: null` removes the expiry.',
+      'Fields that are left out keep their values; `expiresAt: null` removes the expiry. A management key can neither add scopes that it lacks nor an expiry later than its own (403).',
     body: inputs.updateManagementKey.omit({ id: true, owner: true, revision: true }),
     reply: keySchema,
     async run({ admin, params: { id }, body: changes, scope, principal, ifMatch }) {
       checkScopes(principal, changes.scopes)
+      if (changes.expiresAt !== undefined) checkExpiry(principal, changes.expiresAt)
       const input = { ...changes, id, owner: scope.owner, revision: ifMatch }
       const body = await updateManagementKey(admin, input)
       return { body, etag: body.revision }
