@@ -59,12 +59,15 @@ export async function stopRequest(
   if ((await store.usage.find(owner ?? null, id)) !== null) {
     throw new AdminError('conflict', 'id', 'has ended already')
   }
-  await store.running.stop({ requestId: id, account: owner ?? null })
+  const stop = { requestId: id, account: owner ?? null }
+  await store.running.stop(stop)
   const until = performance.now() + stopMs
-  while (await store.running.isStopping(id)) {
+  for (;;) {
+    const state = await store.running.stopState(stop)
+    if (state === 'done') return { requestId: id, stopped: true }
+    if (state === 'none') throw unknown
     if (performance.now() < until) await setTimeout(pollMs)
     // Checked atomically, since a process may stop the request at this very moment.
-    else if (await store.running.stopped(id)) throw unknown
+    else if (await store.running.endStop(stop, 'given-up')) throw unknown
   }
-  return { requestId: id, stopped: true }
 }

@@ -21,8 +21,8 @@ export function watchRunning(table: RunningTable, options: RunningOptions): Revi
   const { deadlines, reading, onError, busy } = options
   const look = async (): Promise<number> => {
     const { accounts, stops } = await table.work()
-    for (const { requestId, account } of stops) {
-      if (stopIn(deadlines, requestId, account)) await table.stopped(requestId)
+    for (const stop of stops) {
+      if (stopIn(deadlines, stop.requestId, stop.account)) await table.endStop(stop, 'done')
     }
     if (accounts === null || accounts.length > 0) {
       const whose = accounts === null ? null : new Set(accounts)

@@ -101,9 +101,10 @@ export interface RunningTable {
   /** What processes reported within the last seconds, and how many of them did. */
   reports(): Promise<RunningReports>
   stop(stop: RunningStop): Promise<void>
-  /** Removes a stop that is done, or was given up. False if there is none. */
-  stopped(requestId: string): Promise<boolean>
-  isStopping(requestId: string): Promise<boolean>
+  /** `waiting`: no process has carried it out yet. `none`: it was given up, or was never asked for. */
+  stopState(stop: RunningStop): Promise<'waiting' | 'done' | 'none'>
+  /** Ends a stop that waits: it is done, or is given up. False if none waits. */
+  endStop(stop: RunningStop, how: 'done' | 'given-up'): Promise<boolean>
 }
 
 interface RunningReports {
@@ -117,6 +118,8 @@ const watchedMs = 10_000
 const reportedMs = 3_000
 /** A stop that no process carried out by then is for a request that has ended. */
 const stopMs = 10_000
+/** For so long a stop that was carried out is known, with the time of that as a negative number. */
+const keptMs = 60_000
 const everybody = ''
 
 const isWatched = (now: string) => `until > ${now} AND until <= ${now} + ${watchedMs + aheadMs}`
@@ -169,22 +172,32 @@ export function runningTable(engine: Engine): RunningTable {
       )
       return { processes: kept.length, requests, readings }
     },
-    async stop({ requestId, account }) {
+    async stop(stop) {
+      const { account } = stop
       await engine.run(
         `INSERT INTO running_stop (request_id, account, until) VALUES (?, ?, ${now} + ?)
-          ON CONFLICT (request_id) DO UPDATE SET account = excluded.account, until = excluded.until`,
-        [cleanText(requestId), account === null ? null : cleanText(account), stopMs],
+          ON CONFLICT (request_id) DO UPDATE SET until = excluded.until WHERE running_stop.until > 0`,
+        [nameOf(stop), account === null ? null : cleanText(account), stopMs],
       )
+      await engine.run(`DELETE FROM running_stop WHERE abs(until) < ${now} - ?`, [keptMs])
     },
-    async stopped(requestId) {
-      const sql = 'DELETE FROM running_stop WHERE request_id = ?'
-      return (await engine.run(sql, [cleanText(requestId)])) > 0
+    async stopState(stop) {
+      const sql = 'SELECT until FROM running_stop WHERE request_id = ?'
+      const [kept] = await engine.query<{ readonly until: number }>(sql, [nameOf(stop)])
+      if (kept === undefined) return 'none'
+      return kept.until > 0 ? 'waiting' : 'done'
     },
-    async isStopping(requestId) {
-      const sql = 'SELECT 1 FROM running_stop WHERE request_id = ?'
-      return (await engine.query(sql, [cleanText(requestId)])).length > 0
+    async endStop(stop, how) {
+      const change =
+        how === 'done' ? `UPDATE running_stop SET until = -${now}` : 'DELETE FROM running_stop'
+      return (await engine.run(`${change} WHERE request_id = ? AND until > 0`, [nameOf(stop)])) > 0
     },
   }
+}
+
+/** Several may ask for the same request: its account, operators, and accounts that do not have it. */
+function nameOf({ requestId, account }: RunningStop): string {
+  return cleanText(`${requestId} ${account ?? ''}`)
 }
 
 /** One statement, because every process asks twice a second while it has something to do. */
@@ -198,6 +211,8 @@ async function readWork(engine: Engine): Promise<RunningWork> {
   const watched = rows.flatMap(({ id, account }) =>
     id === null && account !== null ? [account] : [],
   )
-  const stops = rows.flatMap(({ id, account }) => (id === null ? [] : [{ requestId: id, account }]))
+  const stops = rows.flatMap(({ id, account }) =>
+    id === null ? [] : [{ requestId: id.split(' ', 1)[0] ?? '', account }],
+  )
   return { accounts: watched.includes(everybody) ? null : watched, stops }
 }

@@ -91,16 +91,34 @@ onEachEngine('running requests', (start) => {
     await table.report('one', [])
     expect((await table.reports()).readings).toEqual([])
   })
+})
 
+onEachEngine('stops of running requests', (start) => {
   test('a stop is there until it is taken, by one', async () => {
     const { running: table } = (await start()).store
     await table.stop({ requestId: 'req_1', account: 'ann' })
     await table.stop({ requestId: 'req_2', account: null })
     expect((await table.work()).stops).toContainEqual({ requestId: 'req_1', account: 'ann' })
     expect((await table.work()).stops).toContainEqual({ requestId: 'req_2', account: null })
-    expect(await table.isStopping('req_1')).toBeTrue()
-    const taken = await Promise.all([1, 2, 3].map(() => table.stopped('req_1')))
+    const own = { requestId: 'req_1', account: 'ann' }
+    expect(await table.stopState(own)).toBe('waiting')
+    const ends = ['done', 'given-up', 'done', 'given-up'] as const
+    const taken = await Promise.all(ends.map((how) => table.endStop(own, how)))
     expect(taken.filter((each) => each)).toHaveLength(1)
-    expect(await table.isStopping('req_1')).toBeFalse()
+    expect(await table.stopState(own)).toBe(taken[0] || taken[2] ? 'done' : 'none')
+  })
+
+  test('a stop that was carried out stays so, one that was given up is gone, whoever else asks', async () => {
+    const { running: table } = (await start()).store
+    const [own, foreign] = ['ann', 'bob'].map((account) => ({ requestId: 'req_1', account }))
+    if (own === undefined || foreign === undefined) throw new Error('there are two')
+    await table.stop(own)
+    await table.stop(foreign)
+    expect(await table.endStop(own, 'done')).toBeTrue()
+    expect(await table.endStop(foreign, 'given-up')).toBeTrue()
+    await table.stop(own)
+    expect(await table.endStop(own, 'given-up')).toBeFalse()
+    expect([await table.stopState(own), await table.stopState(foreign)]).toEqual(['done', 'none'])
+    expect((await table.work()).stops).toEqual([])
   })
 })

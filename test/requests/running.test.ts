@@ -110,7 +110,12 @@ test('a request without an answer is stopped by an operator, and costs nothing',
   })
 }, 30_000)
 
-test('what never ran is not found', async () => {
+test('what never ran is not found, also where two ask at once', async () => {
+  const id = `req_${'0'.repeat(28)}`
+  const both = [stopRequest(admin(), { id }), stopRequest(admin(), { id })]
+  const refused = { status: 'rejected', reason: expect.objectContaining({ refusal: 'not_found' }) }
+  expect(await Promise.allSettled(both)).toMatchObject([refused, refused])
+
   for (const id of ['none', `req_${'0'.repeat(28)}`]) {
     await expect(stopRequest(admin(), { id })).rejects.toMatchObject({ refusal: 'not_found' })
   }
