@@ -22,6 +22,14 @@ export const nowMs = {
   postgres: `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
 }
 
+/** The database's clock, Unix milliseconds. */
+export async function databaseMs(session: Session): Promise<number> {
+  const sql = `SELECT ${nowMs[session.kind]} AS now`
+  const [row] = await session.query<{ readonly now: number }>(sql, [])
+  if (row === undefined) throw new Error('The database does not say the time.')
+  return row.now
+}
+
 /**
  * A time that is this much further away than any that is set was set while a clock was ahead, and counts as over: else
  * what waits for it would wait as long as that clock was ahead. More than the clocks of two machines differ.

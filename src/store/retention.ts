@@ -2,7 +2,7 @@
 
 import type { Engine, Session } from './engine.ts'
 import { exportedUntil } from './exported-until.ts'
-import { nowMs } from './leases.ts'
+import { databaseMs } from './leases.ts'
 import { quarterOf } from './rollup-table.ts'
 import { amongIds, type KeptUsage, selectUsage, usageRowOf } from './usage-columns.ts'
 import type { UsagePlace } from './usage-filter.ts'
@@ -43,12 +43,7 @@ const remove = (session: Session) => `DELETE FROM usage WHERE request_id IN (
 
 export function retentionTable(engine: Engine): RetentionTable {
   return {
-    async databaseMs() {
-      const sql = `SELECT ${nowMs[engine.kind]} AS now`
-      const [row] = await engine.query<{ readonly now: number }>(sql, [])
-      if (row === undefined) throw new Error('The database does not say the time.')
-      return row.now
-    },
+    databaseMs: () => databaseMs(engine),
     async prune(before, limit) {
       const since = await advanceTo(engine, before)
       return engine.run(remove(engine), [since, limit])

@@ -3,6 +3,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Bulk, Engine, Session, Value } from './engine.ts'
+import { databaseMs } from './leases.ts'
 import { dimensions, sums } from './rollup-columns.ts'
 import { hourMs, quarterMs, type RollupDimension } from './rollup-table.ts'
 import { addSubjects, addTotals, type RollupTotals, type Subjects, type Total } from './rollups.ts'
@@ -200,9 +201,11 @@ async function nextQuarter(session: Session, from: number): Promise<number | nul
 
 /**
  * Folds some series of the oldest quarter-hour that is not folded whole and ended before this moment (Unix
- * milliseconds), in a transaction that blocks settling. Returns false if there is none.
+ * milliseconds), in a transaction that blocks settling. Returns false if there is none. What a node dated in the future
+ * is not folded until then: everything settled meanwhile would have to be added to the folded totals one by one.
  */
-export async function foldSome(engine: Engine, before: number): Promise<boolean> {
+export async function foldSome(engine: Engine, asked: number): Promise<boolean> {
+  const before = Math.min(asked, await databaseMs(engine))
   const nextIn = async (session: Session) => {
     const { until, series } = await foldedOf(session)
     const quarter = await nextQuarter(session, until)

@@ -196,6 +196,19 @@ function stepTests(start: Start): void {
 }
 
 function partTests(start: Start): void {
+  test('what a clock that is ahead has dated in the future is not folded before its time', async () => {
+    const bench = await start()
+    const store = await funded(bench)
+    await store.settlements.settle([
+      finishedAt('a', hourMs),
+      finishedAt('b', Date.now() + 2 * dayMs),
+    ])
+    await foldAll(store, Date.now() + 3 * dayMs)
+    const state = await bench.engine.query('SELECT until FROM usage_folded', [])
+    expect(state).toEqual([{ until: hourMs + quarterMs }])
+    expect((await store.audit.run(pricing)).findings).toEqual([])
+  })
+
   test('a quarter of many series is folded in parts; what is settled meanwhile counts once', async () => {
     const bench = await start()
     const store = await funded(bench)
