@@ -69,13 +69,8 @@ export function prepare(
     dropped: request.peek.dropped ?? nothing,
     path: null,
   }
-  // Opaque state of other channels, and what others left unsigned, must be left out: such a request is encoded anew.
-  const alike =
-    candidate.identity &&
-    request.rebuilt !== true &&
-    !foreign &&
-    !hasRefused(request.peek, candidate, channel)
-  const peek = alike ? openedFor(request, channel) : null
+  const alike = candidate.identity && request.rebuilt !== true && !foreign
+  const peek = alike ? ownPeek(request, candidate, channel) : null
   const to = vendor.local ?? destinationOf(plan)
   const own = operation?.encode?.(plan, peek) ?? null
   if (own !== null) {
@@ -129,6 +124,18 @@ function mayOfferForeign({ dialect }: RelayRequest, { vendor }: Channel): boolea
   return dialect.vendor?.toolMarks !== undefined && vendor.quirks.everyTool !== true
 }
 
+/**
+ * The client's request as this channel takes it; null where it has opaque state of other channels, or what others left
+ * unsigned: that must be left out.
+ */
+export function ownPeek(
+  request: Pick<RelayRequest, 'dialect' | 'peek'>,
+  candidate: Candidate,
+  channel: Channel,
+): Peek | null {
+  return hasRefused(request.peek, candidate, channel) ? null : openedFor(request, channel)
+}
+
 function hasRefused({ body }: Peek, { model }: Candidate, { vendor }: Channel): boolean {
   const names = vendor.quirks.refusesEmpty?.(model) ?? nothing
   if (names.length === 0) return false
@@ -139,7 +146,10 @@ function hasRefused({ body }: Peek, { model }: Candidate, { vendor }: Channel): 
 }
 
 /** The client's request with this channel's opaque state opened; null where it holds another channel's. */
-function openedFor({ dialect, peek }: RelayRequest, channel: Channel): Peek | null {
+function openedFor(
+  { dialect, peek }: Pick<RelayRequest, 'dialect' | 'peek'>,
+  channel: Channel,
+): Peek | null {
   if (dialect.client.hub === undefined || !hasOpaque(peek.body)) return peek
   const opened = openedOpaque(peek.body, originOf(dialect, channel))
   if (opened === null) return null

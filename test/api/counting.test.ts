@@ -1,6 +1,7 @@
 // Tests counting tokens without an answer: the limits, models and validation of the counted request apply.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { opaquePrefix } from '../../src/wire/hub/opaque-state.ts'
 import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
 
 const slowKey = 'sk-slow-0123456789abcdef'
@@ -140,5 +141,55 @@ describe('a Responses request is checked as one that is answered', () => {
       const reply = await ask(path, { input: 'Hello there, world', ...model })
       expect(reply.status).toBe(200)
     }
+  })
+})
+
+describe('reasoning that Anthropic would refuse', () => {
+  const thinking = (signature: string) => [
+    { role: 'user', content: 'Hi' },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'Hm.', signature },
+        { type: 'text', text: 'Hello' },
+      ],
+    },
+    { role: 'user', content: 'And?' },
+  ]
+  let asked = 0
+  let vendor: Bun.Server<undefined>
+  let own: Gateway
+
+  beforeAll(async () => {
+    vendor = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch() {
+        asked += 1
+        return Response.json({ input_tokens: 77 })
+      },
+    })
+    const baseUrl = `http://127.0.0.1:${vendor.port}`
+    const models = ['claude-sonnet-5']
+    own = await startGateway({
+      config: { channels: [{ id: 'a', vendor: 'anthropic', baseUrl, key: 'sk-a', models }] },
+    })
+  })
+  afterAll(async () => {
+    await own.stop()
+    await vendor.stop(true)
+  })
+
+  test.each([
+    ['its own', 'EqoBCkgIBxABGAIiQL', 77],
+    ['unsigned', '', null],
+    ['of another channel', `${opaquePrefix}WZvcmVpZ24`, null],
+  ] as const)('%s', async (_, signature, count) => {
+    asked = 0
+    const body = { model: 'claude-sonnet-5', messages: thinking(signature) }
+    const reply = await own.post('/v1/messages/count_tokens', body)
+    expect(reply.status).toBe(200)
+    const { input_tokens: counted } = (await reply.json()) as { input_tokens: number }
+    expect([asked, counted]).toEqual([count === null ? 0 : 1, count ?? expect.any(Number)])
   })
 })

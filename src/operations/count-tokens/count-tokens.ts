@@ -9,6 +9,7 @@ import { identityRequest } from '../../relay/identity.ts'
 import { parsedObject } from '../../relay/parsed.ts'
 import { ErrorReply } from '../../relay/path.ts'
 import type { RelayRooms } from '../../relay/request.ts'
+import { ownPeek } from '../../relay/send.ts'
 import { plan } from '../../router/plan.ts'
 import { type Candidate, laneOf } from '../../router/route.ts'
 import type { Exchange, ReplyHandler } from '../../vendors/transport.ts'
@@ -44,7 +45,7 @@ function estimated(peek: Peek): string {
 /** Null where no vendor gave a count. */
 async function askVendors(relay: RelayRooms, request: AdmittedRequest): Promise<string | null> {
   const { channels, health, retry } = relay
-  const { peek, address } = request
+  const { address } = request
   const counting = request.candidates.filter(({ identity, channelId }) => {
     const vendor = channels.get(channelId)?.vendor
     return identity && vendor?.countsTokens === true && vendor.local === undefined
@@ -53,6 +54,8 @@ async function askVendors(relay: RelayRooms, request: AdmittedRequest): Promise<
   for (const candidate of attempts) {
     const channel = channels.get(laneOf(candidate))
     if (channel === undefined) continue
+    const peek = ownPeek(request, candidate, channel)
+    if (peek === null) continue
     const dialect = relay.dialects[candidate.dialect]
     const found = await ask(relay, { dialect, peek, address, candidate, channel })
     if (found !== null) return found
