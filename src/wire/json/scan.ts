@@ -337,7 +337,7 @@ export interface Member {
   readonly kind: JsonKind
 }
 
-interface Element {
+export interface Element {
   readonly start: number
   readonly end: number
   readonly kind: JsonKind

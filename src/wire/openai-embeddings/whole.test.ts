@@ -90,6 +90,7 @@ describe('replies', () => {
     ['{"data":[{"embedding":null}]}', 'float'],
     ['{"data":[{"index":0}]}', 'float'],
     ['{"data":[1]}', 'float'],
+    ['{"data":[]}', 'float'],
     ['{"data":{}}', 'float'],
     ['{}', 'float'],
     ['[]', 'float'],
@@ -101,7 +102,7 @@ describe('replies', () => {
 
   test('an error is one under any status', () => {
     expect(whole('{"error":{"code":429,"message":"m"}}', 'float').fault?.kind).toBe('rate_limited')
-    expect(whole('{"error":null,"data":[]}', 'float').fault).toBeNull()
+    expect(whole('{"error":null,"data":[{"embedding":[1]}]}', 'float').fault).toBeNull()
   })
 
   test("usage is corrected by the vendor's quirk, and a lone total is the prompt", () => {
@@ -109,7 +110,7 @@ describe('replies', () => {
     const seen = whole(reply([1]), 'base64', quirks)
     expect(seen.usage?.input).toBe(7)
     expect(JSON.parse(textOf(seen.bytes)).usage).toEqual({ prompt_tokens: 7, total_tokens: 7 })
-    const lone = whole('{"data":[],"usage":{"total_tokens":5}}', 'float')
+    const lone = whole('{"data":[{"embedding":[1]}],"usage":{"total_tokens":5}}', 'float')
     expect(lone.usage).toEqual(counted)
     expect(JSON.parse(textOf(lone.bytes)).usage).toEqual({ prompt_tokens: 5, total_tokens: 5 })
   })

@@ -64,6 +64,7 @@ function readData(
     if (!found) throw new BadVector(`data[${list.count - 1}] has none`)
     list.resume(item.at)
   }
+  if (list.count === 0) throw new BadVector('data is empty')
   return { end: list.at, edits }
 }
 

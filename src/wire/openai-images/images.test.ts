@@ -178,6 +178,7 @@ describe('whole replies', () => {
 
   test.each([
     [{ created: 1, data: [] }, 'unreadable'],
+    [{ created: 1, data: [{}, { b64_json: '' }, { url: null }] }, 'unreadable'],
     [{ created: 1 }, 'unreadable'],
     [{ error: { message: 'no', code: 'moderation_blocked', type: 'x' } }, 'rejected'],
   ])('%j is a fault', (reply, kind) => {

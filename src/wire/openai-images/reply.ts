@@ -3,6 +3,7 @@
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import {
+  type Element,
   elements,
   JsonSyntaxError,
   type Member,
@@ -66,7 +67,7 @@ export function readWhole(bytes: Uint8Array, peek: Peek, quirks: ReplyQuirks): W
     const data = named('data')
     if (data?.kind !== 'array')
       return faulty(bytes, withoutList(bytes, at, valueEnd(bytes, at), 'data'))
-    const count = elements(bytes, data.start).length
+    const count = elements(bytes, data.start).filter((each) => holdsImage(bytes, each)).length
     if (count === 0)
       return faulty(bytes, { kind: 'unreadable', message: 'the reply holds no image' })
     const counted = named('usage')
@@ -83,6 +84,15 @@ export function readWhole(bytes: Uint8Array, peek: Peek, quirks: ReplyQuirks): W
       units: unitsSaid(peek, saidBy(bytes, named), count),
     }
   })
+}
+
+/** A vendor that made none may list an empty object, or an empty text. */
+function holdsImage(bytes: Uint8Array, { start, kind }: Element): boolean {
+  if (kind !== 'object') return false
+  return members(bytes, start).some(
+    ({ key, kind: valueKind, start: from, end }) =>
+      (key === 'b64_json' || key === 'url') && valueKind === 'string' && end - from > 2,
+  )
 }
 
 export function usageAt(bytes: Uint8Array, { start, end }: Member, quirks: ReplyQuirks) {
