@@ -160,3 +160,29 @@ test('what a vendor of the format is sent is what the client sent', async () => 
   expect(requests.at(before)?.body.toString()).toBe(body)
   expect(requests.at(before)?.target).toBe('/v1/responses')
 })
+
+test('a vendor that repeats an id does not make a conversation continue itself', async () => {
+  const message = (text: string) => ({
+    id: `msg_${text}`,
+    type: 'message',
+    role: 'assistant',
+    content: [{ type: 'output_text', text, annotations: [] }],
+  })
+  const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: testKey, maxRetries: 0 })
+  let previous: string | null = null
+  const ids = new Set<string>()
+  for (const said of ['one', 'two', 'three']) {
+    const body = { ...response, id: 'resp_same', status: 'completed', output: [message(said)] }
+    responds.on('r4', [json(200, body)])
+    const made: OpenAI.Responses.Response = await client.responses.create({
+      model: 'r4',
+      input: `after ${ids.size}`,
+      previous_response_id: previous,
+    })
+    previous = made.id
+    ids.add(made.id)
+  }
+  expect(ids.size).toBe(3)
+  const sent = JSON.stringify(JSON.parse(String(responds.requests.at(-1)?.body)).input)
+  for (const text of ['after 0', 'one', 'after 1', 'two', 'after 2']) expect(sent).toContain(text)
+})

@@ -84,8 +84,9 @@ export async function prepareResponse(rooms: ResponseRooms, asking: Asking): Pro
   const keeping = keepingIn(peek)
   checkKeeping(rooms, keeping)
   const { previousResponseId } = keeping
-  const before =
-    previousResponseId === null ? [] : await historyOf(rooms, asking.account, previousResponseId)
+  const chain =
+    previousResponseId === null ? [] : await chainOf(rooms, asking.account, previousResponseId)
+  const before = chain.flatMap(itemsOf)
   const refers = refersToItems(peek)
   const rebuilt = previousResponseId !== null || refers
   const own = rebuilt ? await ownInput(rooms, asking, before) : null
@@ -95,7 +96,12 @@ export async function prepareResponse(rooms: ResponseRooms, asking: Asking): Pro
   const prepared = edited
     ? { ...asked, vendorEdits: vendorEdits(asked, wantsEncrypted(rooms, asking.candidates)) }
     : asked
-  const replyKeeper = new ReplyKeeper(rooms, asking, keeping, own, keeps)
+  const replyKeeper = new ReplyKeeper(rooms, asking, {
+    keeping,
+    own,
+    keeps,
+    before: new Set(chain.map(({ id }) => id)),
+  })
   return {
     peek: prepared,
     rebuilt,
@@ -135,10 +141,19 @@ function notFound(message: string): GatewayError {
 
 /** The items of the response and of those before it, the oldest first. Throws GatewayError. */
 export async function historyOf(
-  { keeper, maxBodyBytes }: ResponseRooms,
+  rooms: ResponseRooms,
   account: string,
   id: string,
 ): Promise<JsonObject[]> {
+  return (await chainOf(rooms, account, id)).flatMap(itemsOf)
+}
+
+/** The response and those before it, the oldest first. Throws GatewayError. */
+async function chainOf(
+  { keeper, maxBodyBytes }: ResponseRooms,
+  account: string,
+  id: string,
+): Promise<readonly FoundResponse[]> {
   const nowMs = Date.now()
   const chain = await keeper.read(account, async () => {
     const found = await keeper.table.chain(account, id, nowMs, maxBodyBytes)
@@ -157,7 +172,7 @@ export async function historyOf(
       { param: 'previous_response_id' },
     )
   }
-  return chain.flatMap((found) => itemsOf(found))
+  return chain
 }
 
 function itemsOf(found: FoundResponse): JsonObject[] {
@@ -234,30 +249,34 @@ function wantsEncrypted({ vendorOf }: ResponseRooms, candidates: readonly Candid
   )
 }
 
+interface Storing {
+  readonly keeping: Keeping
+  /** Its own input items; null: the body has them unchanged. */
+  readonly own: readonly JsonObject[] | null
+  readonly keeps: boolean
+  /** Ids of the responses that this one continues. */
+  readonly before: ReadonlySet<string>
+}
+
 /** Stores one reply in the form that the client gets. */
 class ReplyKeeper {
   private readonly rooms: ResponseRooms
   private readonly asking: Asking
   private readonly keeping: Keeping
-  /** Its own input items; null: the body has them unchanged. */
-  private readonly own: readonly JsonObject[] | null
+  private readonly own: Storing['own']
   private readonly keeps: boolean
+  private readonly before: Storing['before']
   private readonly correction: JsonObject
   private kept = false
   private origin: OpaqueOrigin | null = null
 
-  constructor(
-    rooms: ResponseRooms,
-    asking: Asking,
-    keeping: Keeping,
-    own: readonly JsonObject[] | null,
-    keeps: boolean,
-  ) {
+  constructor(rooms: ResponseRooms, asking: Asking, { keeping, own, keeps, before }: Storing) {
     this.rooms = rooms
     this.asking = asking
     this.keeping = keeping
     this.own = own
     this.keeps = keeps
+    this.before = before
     const { background, previousResponseId } = keeping
     this.correction = {
       store: this.keeps,
@@ -275,11 +294,17 @@ class ReplyKeeper {
       return bytes
     }
     const shown: Shown = stream
-      ? showFrames(bytes, this.correction, includes)
-      : showWhole(bytes, this.correction)
+      ? showFrames(bytes, this.corrections, includes)
+      : showWhole(bytes, this.corrections)
     if (shown.response !== null) this.keep(shown.response, origin)
     return shown.bytes
   }
+
+  /** An id that the vendor gave before would make the conversation continue itself. */
+  private readonly corrections = ({ id }: JsonObject): JsonObject =>
+    typeof id === 'string' && this.before.has(id)
+      ? { ...this.correction, id: this.ownId }
+      : this.correction
 
   queued(): Queued {
     const { peek, at } = this.asking
@@ -319,7 +344,7 @@ class ReplyKeeper {
     if (!this.keeps || this.keeping.background || this.kept) return
     this.kept = true
     const id = idAtStart(bytes)
-    if (id === null) return
+    if (id === null || this.before.has(id)) return
     this.rooms.keeper.later(this.asking.account, () => ({
       kind: 'keep',
       row: this.row(id, null, [], false),

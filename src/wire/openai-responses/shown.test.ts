@@ -12,7 +12,8 @@ const decoder = new TextDecoder()
 const includes = (bytes: Uint8Array, text: Uint8Array) =>
   decoder.decode(bytes).includes(decoder.decode(text))
 
-const correction = { store: true, previous_response_id: 'resp_0' }
+const corrected = { store: true, previous_response_id: 'resp_0' }
+const correction = () => corrected
 
 function frame(type: string, fields: JsonObject): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
@@ -33,7 +34,7 @@ describe('frames', () => {
     const begun = frame('response.created', { sequence_number: 0, response })
     const ended = frame('response.completed', { sequence_number: 2, response })
     const shown = showFrames(encoder.encode(begun + delta + ended), correction, includes)
-    const right = { ...response, ...correction }
+    const right = { ...response, ...corrected }
     expect(decoder.decode(shown.bytes)).toBe(
       frame('response.created', { sequence_number: 0, response: right }) +
         delta +
@@ -48,7 +49,7 @@ describe('frames', () => {
   })
 
   test('what is right already is not written anew', () => {
-    const right = frame('response.completed', { response: { ...response, ...correction } })
+    const right = frame('response.completed', { response: { ...response, ...corrected } })
     const odd = right.replace('"id"', ' "id"')
     const shown = showFrames(encoder.encode(odd), correction, includes)
     expect(decoder.decode(shown.bytes)).toBe(odd)
@@ -63,7 +64,7 @@ describe('frames', () => {
 
 test('a whole reply is corrected; what is no JSON is not', () => {
   const shown = showWhole(encoder.encode('{"id":"resp_1","store":false}'), correction)
-  expect(JSON.parse(decoder.decode(shown.bytes))).toEqual({ id: 'resp_1', ...correction })
+  expect(JSON.parse(decoder.decode(shown.bytes))).toEqual({ id: 'resp_1', ...corrected })
   expect(showWhole(encoder.encode('nothing'), correction).response).toBeNull()
 })
 

@@ -7,8 +7,8 @@ import { isObject } from '../json/value.ts'
 import { FrameSplitter, frameTooLong } from '../sse.ts'
 import { type Event, eventIn, terminals } from './events.ts'
 
-/** Members that replace the vendor's own. */
-type Correction = Readonly<JsonObject>
+/** Gives the members that replace the vendor's own. */
+type Correction = (response: JsonObject) => Readonly<JsonObject>
 
 export interface Shown {
   readonly bytes: Uint8Array
@@ -80,8 +80,9 @@ function responseIn(
 
 /** Gives the same object if nothing needs correction. */
 function correct(response: JsonObject, correction: Correction): JsonObject {
-  const differs = Object.entries(correction).some(([name, value]) => response[name] !== value)
-  return differs ? { ...response, ...correction } : response
+  const members = correction(response)
+  const differs = Object.entries(members).some(([name, value]) => response[name] !== value)
+  return differs ? { ...response, ...members } : response
 }
 
 function objectAt(bytes: Uint8Array, start: number, end: number): JsonObject | null {
