@@ -117,7 +117,7 @@ export interface MediaSide {
   typeOf?(mediaType: string, peek: Peek): string
   /** For vendors that answer whole where a stream was asked for. */
   replay(peek: Peek, mediaType: string): Replay
-  /** For vendors that answer with JSON where plain text was requested; null where the reply is as requested. */
+  /** For vendors that answer with JSON where plain text was requested, or the reverse; null: as requested. */
   plain?(peek: Peek, mediaType: string): Replay | null
 }
 

@@ -113,6 +113,8 @@ export interface WholeReply extends ReplyFacts {
 
 /** Turns a whole reply into the stream that the client asked for; one per reply. */
 export interface Replay {
+  /** The media type of what it gives; left out: a stream of events. */
+  readonly type?: string
   /** Takes the next bytes of the reply; gives the frames for the client that are complete so far. */
   push(chunk: Uint8Array): Uint8Array
   /** The last frames as `bytes`, or the fault if the reply is one. */

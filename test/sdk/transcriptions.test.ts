@@ -40,6 +40,30 @@ const cues = [
 ]
 
 describe('vendors that speak the format', () => {
+  test.each([
+    [JSON.stringify({ text: 'Hello', usage: tokenUsage }), { text: 'Hello', usage: tokenUsage }],
+    ['Hello\n', { text: 'Hello' }],
+  ])('JSON, though its vendor calls it text: %j', async (body, expected) => {
+    stage.answer([reply(200, Buffer.from(body), 'content-type: text/plain')])
+    const file = await soundFile()
+    const made = await stage.client.audio.transcriptions
+      .create({ model: 'gpt-4o-transcribe', file })
+      .withResponse()
+    expect(made.data).toEqual(expected as never)
+    const row = await stage.gateway.row(made.request_id ?? '')
+    expect(row.usageSource).toBe('usage' in expected ? 'reported' : 'counted')
+  })
+
+  test('an error, though its vendor calls it text, is no transcript', async () => {
+    const error = { error: { message: 'no', type: 'server_error' } }
+    stage.answer([reply(200, Buffer.from(JSON.stringify(error)), 'content-type: text/plain')])
+    const file = await soundFile()
+    const refusal = await stage.client.audio.transcriptions
+      .create({ model: 'own-whisper', file })
+      .catch((thrown: unknown) => thrown)
+    expect(refusal).toMatchObject({ status: 500 })
+  })
+
   test('JSON, with tokens of sound priced as such', async () => {
     stage.answer([json(200, { text: 'Hello', usage: tokenUsage })])
     const { data, request_id } = await stage.client.audio.transcriptions

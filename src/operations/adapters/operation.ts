@@ -45,6 +45,6 @@ function mediaPath(
   const events = peek.stream ? media?.replay(peek, bare) : undefined
   if (events !== undefined) return new Replayed(events, listener)
   const plain = media?.plain?.(peek, bare) ?? null
-  if (plain !== null) return new Replayed(plain, listener, 'text/plain; charset=utf-8')
+  if (plain !== null) return new Replayed(plain, listener)
   return media?.isRaw(bare) === true ? new RawReply(request, type, listener) : null
 }

@@ -11,10 +11,9 @@ export class Replayed implements ReplyPath {
   private readonly replay: Replay
   private readonly listener: PathListener
 
-  /** `type`: the media type of what is written; left out for a stream of events. */
-  constructor(replay: Replay, listener: PathListener, type?: string) {
+  constructor(replay: Replay, listener: PathListener) {
     this.replay = replay
-    if (type !== undefined) this.type = type
+    if (replay.type !== undefined) this.type = replay.type
     this.listener = listener
   }
 

@@ -1,4 +1,4 @@
-// Writes transcripts that came as JSON as the text or the subtitles that were requested.
+// Writes transcripts that came as JSON as the text or the subtitles that were requested, and the reverse.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { objectsIn, stringOf } from '../json/value.ts'
@@ -7,12 +7,15 @@ import { cuesOf, spaceIn } from './cues.ts'
 import { TranscriptReplay } from './replay.ts'
 import { type Cue, subRip, webVtt } from './subtitles.ts'
 
-/** Null where the reply of this media type may pass: it is not JSON, or JSON was requested. */
+/** Null where the reply of this media type may pass: it is JSON or not, as was requested. */
 export function plainTranscript(peek: Peek, mediaType: string): TranscriptReplay | null {
-  if (!/json/.test(mediaType)) return null
+  const isJson = /json/.test(mediaType)
+  if (!isJson && mediaType !== 'text/plain') return null
   const fields = JSON.parse(new TextDecoder().decode(peek.body)) as JsonObject
   const write = writers.get(stringOf(fields.response_format))
-  return write === undefined ? null : new TranscriptReplay(peek, mediaType, write)
+  if (isJson === (write === undefined)) return null
+  const type = isJson ? 'text/plain; charset=utf-8' : 'application/json'
+  return new TranscriptReplay(peek, mediaType, { write: write ?? JSON.stringify, type })
 }
 
 const writers: ReadonlyMap<string, (body: JsonObject) => string | null> = new Map([

@@ -23,11 +23,17 @@ export class TranscriptReplay implements Replay {
   private readonly write: (body: JsonObject) => string | null
   private readonly chunks: Uint8Array[] = []
   private byteCount = 0
+  readonly type?: string
 
-  /** `write`: what is made of a transcript in JSON; null where that is impossible. */
-  constructor(peek: Peek, mediaType: string, write: typeof this.write = eventsOf) {
+  /** `written`: what is made of a transcript in JSON, null where that is impossible, and its type; left out: events. */
+  constructor(
+    peek: Peek,
+    mediaType: string,
+    written?: { readonly write: TranscriptReplay['write']; readonly type: string },
+  ) {
     this.peek = peek
-    this.write = write
+    this.write = written?.write ?? eventsOf
+    if (written !== undefined) this.type = written.type
     // A page is no transcript, and not JSON either.
     this.isJson = /json|html/.test(mediaType)
   }
@@ -46,6 +52,7 @@ export class TranscriptReplay implements Replay {
     }
     if (!this.isJson) {
       const text = new TextDecoder().decode(bytes).trim()
+      if (this.type !== undefined) return asJson(bytes, text, this.peek)
       const events = transcriptEvents({ text, usage: null })
       const outputBytes = bytes.length
       return { ...unseen, outputBytes, fault: null, bytes: encoder.encode(events) }
@@ -58,6 +65,15 @@ export class TranscriptReplay implements Replay {
       ? { ...whole, fault, bytes: nothing }
       : { ...whole, bytes: encoder.encode(text) }
   }
+}
+
+/** A transcript in JSON that its vendor calls text, or its text alone where the JSON has no more. */
+function asJson(bytes: Uint8Array, text: string, peek: Peek): WholeReply {
+  const { response_format: format = 'json' } = JSON.parse(
+    new TextDecoder().decode(peek.body),
+  ) as JsonObject
+  if (text.startsWith('{') || format !== 'json') return wholeTranscript(bytes, peek)
+  return wholeTranscript(encoder.encode(JSON.stringify({ text })), peek)
 }
 
 /** The events of a body that is already known to be a transcript. */
