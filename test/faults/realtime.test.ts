@@ -78,6 +78,20 @@ test('what a response delivers that never began is charged', async () => {
   expect(await charges(stage, 1)).toEqual([14n * spokenNano + 12_000n])
 })
 
+test('what a vendor delivers and reports as nothing is counted', async () => {
+  await using stage = await onStage(vendor, '10')
+  answer((session) => {
+    const id = begin(session)
+    speak(session, id, 7)
+    end(session, id, { usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 } })
+  })
+  const client = await stage.open()
+  client.send({ type: 'response.create' })
+  await client.until('response.done')
+  await client.leave()
+  expect(await charges(stage, 1)).toEqual([7n * spokenNano + 12_000n])
+})
+
 test('an empty message is passed on, and the session continues', async () => {
   await using stage = await onStage(vendor, '10')
   answer((session) => {

@@ -202,8 +202,10 @@ export class SessionBilling {
     if (running === undefined) return null
     this.running.delete(responseId)
     this.ended.add(responseId)
-    this.expected.ended(said?.usage ?? counted(running))
-    return this.settle(running.request, this.settlement(running, ending, said))
+    // A vendor that counts nothing of what it delivered has reported nothing.
+    const told = said !== null && running.outputBytes > 0 && isNothing(said.usage) ? null : said
+    this.expected.ended(told?.usage ?? counted(running))
+    return this.settle(running.request, this.settlement(running, ending, told))
   }
 
   /** Holds money for the next response, where that is not done yet. */
@@ -410,6 +412,10 @@ function seen(usage: Usage | null): ReplySummary {
 function counted({ prompt, textTokens, audioTokens }: Running): Usage {
   const audioOutput = Math.ceil(audioTokens)
   return { ...prompt, output: Math.ceil(textTokens), ...(audioOutput > 0 && { audioOutput }) }
+}
+
+function isNothing(usage: Usage): boolean {
+  return Object.values(usage).every((tokens) => tokens === 0)
 }
 
 function final(error: GatewayError): DenyReason {
