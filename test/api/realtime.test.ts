@@ -158,12 +158,15 @@ describe('the vendor refuses the handshake', () => {
     const opened = await open({ model })
     expect(other.sessions).toHaveLength(1)
     opened.send({ type: 'response.create' })
-    await opened.until('response.done')
-    const row = await eventually(async () =>
-      (await gateway.usage()).find(({ modelAsked }) => modelAsked === model),
-    )
+    opened.send({ type: 'response.create' })
+    await opened.until('response.done', 2)
+    const [second, row] = await eventually(async () => {
+      const found = (await gateway.usage()).filter(({ modelAsked }) => modelAsked === model)
+      return found.length === 2 ? found : undefined
+    })
     expect(row).toMatchObject({ channel: 'last', attempts: 2, chargeNano: 897_600n })
-    expect(row.failedAttempts).toHaveLength(1)
+    expect(row?.failedAttempts).toHaveLength(1)
+    expect(second).toMatchObject({ channel: 'last', attempts: 1, failedAttempts: null })
   })
 
   test('with 400: its words reach the client, and no other is asked', async () => {
