@@ -41,6 +41,12 @@ if (hasBrowser) {
     await page.getByRole('link', { name: 'Billing' }).click()
     await heading(page, 'Billing')
     expect(new URL(page.url()).pathname).toBe('/console/billing')
+    // Parts of pages have names of their own.
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search or paste an id' }).fill('message hi')
+    await page.keyboard.press('Enter')
+    await heading(page, 'Settings')
+    expect(new URL(page.url()).searchParams.get('tab')).toBe('history')
     await page.close()
   })
   test('what is typed before the palette is there belongs to it', async () => {

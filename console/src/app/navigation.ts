@@ -57,3 +57,25 @@ export const operatorPages: readonly NavigationItem[] = [
   { to: '/admin/reconcile', label: msg`Reconcile`, icon: 'reconcile' },
   { to: '/admin/settings', label: msg`Deployment`, icon: 'settings' },
 ]
+
+/** Parts of pages that the palette finds by name. */
+interface NavigationPart {
+  readonly href: string
+  readonly label: MessageDescriptor
+}
+
+export const userParts: readonly NavigationPart[] = [
+  { href: '/billing/top-up', label: msg`Top up` },
+  { href: '/billing/orders', label: msg`Orders` },
+  { href: '/keys?tab=management', label: msg`Management keys` },
+  { href: '/settings?tab=sessions', label: msg`Sessions` },
+  { href: '/settings?tab=history', label: msg`Message history` },
+  { href: '/settings?tab=alerts', label: msg`Alerts` },
+  { href: '/settings?tab=appearance', label: msg`Appearance` },
+  { href: '/settings?tab=data', label: msg`My data` },
+]
+
+export const operatorParts: readonly NavigationPart[] = [
+  { href: '/admin/users?view=invitations', label: msg`Invitations` },
+  { href: '/admin/channels?dialog=routing', label: msg`Where would a request go?` },
+]

@@ -12,7 +12,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { Failure } from '../ui/state.tsx'
 import { Time } from '../ui/values.tsx'
-import { operatorPages, userPages } from './navigation.ts'
+import { operatorPages, operatorParts, userPages, userParts } from './navigation.ts'
 
 interface Choice {
   readonly id: string
@@ -143,13 +143,19 @@ function useFound(text: string) {
 function useChoices(text: string, operator: boolean, found: readonly Found[]): readonly Choice[] {
   const { t } = useLingui()
   const navigate = useNavigate()
-  const pages = [...userPages, ...(operator ? operatorPages : [])]
-    .map(({ to, label }) => ({
-      id: to,
+  const all = [...userPages, ...(operator ? operatorPages : [])]
+  const parts = [...userParts, ...(operator ? operatorParts : [])]
+  const pages = [
+    ...all.map(({ to, label }) => ({ href: to, label })),
+    // There is no room for them in the list of pages.
+    ...(text === '' ? [] : parts),
+  ]
+    .map(({ href, label }) => ({
+      id: href,
       label: t(label),
       detail: '',
       kind: t`Page`,
-      run: () => void navigate({ to }),
+      run: () => void navigate({ href: `/console${href}` }),
     }))
     .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
   const things = found.map(({ kind, id, title, detail, at }) => ({
