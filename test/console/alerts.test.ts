@@ -83,6 +83,19 @@ if (hasBrowser) {
       await page.close()
     }
   })
+  test('the header calls a balance low that is below what to be warned of', async () => {
+    const page = await stage.open('/settings?tab=alerts')
+    const chip = page.getByRole('banner').getByRole('link', { name: 'Balance' })
+    const below = page.getByLabel('When less is left than')
+    await below.fill('100000')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await chip.getByText('low', { exact: true }).waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await below.fill('')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await chip.getByText('low', { exact: true }).waitFor({ state: 'detached' })
+    await page.close()
+  })
   test('what to be warned of is saved; what is wrong is said at its field and stays', async () => {
     const page = await stage.open('/settings?tab=alerts')
     await page.getByLabel('When less is left than').fill('12.5')
