@@ -2,6 +2,7 @@
 
 import { Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { read } from '../../api/client.ts'
 import { useAccount } from '../../app/account-scope.tsx'
@@ -44,13 +45,24 @@ function Figures({
   readonly values: readonly ReactNode[]
 }) {
   return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-border bg-border md:grid-cols-[1fr_1fr_1fr_auto_auto]">
-      <Figure label={<Trans>Active</Trans>} value={active} />
-      <Figure label={<Trans>Disabled</Trans>} value={disabled} />
-      <Figure label={<Trans>Expired</Trans>} value={expired} />
-      <Figure label={<Trans>Spend today (UTC)</Trans>} value={today} />
-      <Figure label={<Trans>Spend this month (UTC)</Trans>} value={month} />
-    </dl>
+    <div>
+      <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-border bg-border md:grid-cols-[1fr_1fr_1fr_auto_auto]">
+        <Figure label={<Trans>Active</Trans>} value={active} />
+        <Figure label={<Trans>Disabled</Trans>} value={disabled} />
+        <Figure label={<Trans>Expired</Trans>} value={expired} />
+        <Figure label={<Trans>Spend today (UTC)</Trans>} value={today} />
+        <Figure label={<Trans>Spend this month (UTC)</Trans>} value={month} />
+      </dl>
+      <p className="mt-1.5 text-label font-normal text-text-3">
+        <Trans>
+          Deleted keys and the playground’s are not counted here. The spend of all is on the page{' '}
+          <Link to="/usage" className="underline">
+            Usage
+          </Link>
+          .
+        </Trans>
+      </p>
+    </div>
   )
 }
 
