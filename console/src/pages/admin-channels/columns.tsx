@@ -43,6 +43,7 @@ export const channelColumns: readonly Column<Channel>[] = [
   },
   {
     id: 'vendor',
+    from: 1280,
     isLong: true,
     header: <Trans>Vendor</Trans>,
     cell: ({ vendor }) => vendorName(vendor),
@@ -104,7 +105,7 @@ export const channelColumns: readonly Column<Channel>[] = [
   },
   {
     id: 'p95',
-    from: 1024,
+    from: 1280,
     header: <Trans>p95, 1 h</Trans>,
     align: 'right',
     sortable: true,
