@@ -9,21 +9,20 @@ import { endOf, tokensPerSecond } from './counts.ts'
 import { useCurrency } from './currency.ts'
 import type { RequestRow } from './queries.ts'
 
-const operatorColumns: readonly Column<RequestRow>[] = [
-  {
-    id: 'account',
-    isLong: true,
-    header: <Trans>Account</Trans>,
-    cell: ({ account }) => account,
-  },
-  {
-    id: 'channel',
-    from: 1280,
-    isLong: true,
-    header: <Trans>Channel</Trans>,
-    cell: ({ channel }) => channel ?? <None />,
-  },
-]
+const accountColumn: Column<RequestRow> = {
+  id: 'account',
+  isLong: true,
+  header: <Trans>Account</Trans>,
+  cell: ({ account }) => account,
+}
+
+const channelColumn: Column<RequestRow> = {
+  id: 'channel',
+  from: 1280,
+  isLong: true,
+  header: <Trans>Channel</Trans>,
+  cell: ({ channel }) => channel ?? <None />,
+}
 
 const tokens = (kind: string) => (row: RequestRow) => <Count value={row.tokens[kind] ?? 0} />
 
@@ -137,10 +136,14 @@ const rest: readonly Column<RequestRow>[] = [
   },
 ]
 
-/** The columns of the list by role: operators also see the account and the channel that answered. */
+/**
+ * The columns of the list by role: operators also see the channel that answered and, unless they view one account, the
+ * account.
+ */
 export const requestColumns = {
   user: [...first, ...rest],
-  operator: [...first, ...operatorColumns, ...rest],
+  operator: [...first, accountColumn, channelColumn, ...rest],
+  operatorOfOne: [...first, channelColumn, ...rest],
 } as const
 
 function Cost({ nano }: { readonly nano: string }) {

@@ -32,7 +32,8 @@ export function RequestList({ list, rows, search, tail, onChange }: ListProps) {
   const { operator } = roleOf(useMe())
   const account = useAccount()
   const currency = useCurrency()
-  const columns = operator ? requestColumns.operator : requestColumns.user
+  const ofOperator = account === undefined ? requestColumns.operator : requestColumns.operatorOfOne
+  const columns = operator ? ofOperator : requestColumns.user
   const more = moreOf(list)
   const estimate = list.data?.pages[0]?.estimate ?? null
   return (
