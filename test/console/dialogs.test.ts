@@ -81,9 +81,11 @@ if (hasBrowser) {
     expect(new URL(page.url()).search).toBe('')
     await page.close()
   })
-  test('an address that is no page says so in the title too', async () => {
+  test('an address that is no page says so in the title too, and the sidebar leads on', async () => {
     const page = await stage.open('/nowhere')
     expect(await page.title()).toBe('There is no such page · Tollgate')
+    await page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor()
     await page.close()
   })
 }

@@ -7,7 +7,7 @@ import { useTitle } from '../ui/page.tsx'
 export function NotFound() {
   const heading = useTitle()
   return (
-    <main className="mx-auto max-w-lg p-8 text-center">
+    <main id="content" tabIndex={-1} className="mx-auto max-w-lg p-8 text-center">
       <h1 ref={heading} className="text-title">
         <Trans>There is no such page</Trans>
       </h1>

@@ -70,7 +70,6 @@ const keepAccount: SearchMiddleware<RootSearch> = ({ search, next }) => ({
 
 const root = createRootRoute({
   component: Root,
-  notFoundComponent: NotFound,
   validateSearch: (given: Record<string, unknown>): RootSearch =>
     searchOf({ account: text, [viewAs]: text })(given),
   search: { middlewares: [keepAccount] },
@@ -211,6 +210,8 @@ const pages = [
     validateSearch: validateReconcileSearch,
     ...page(() => import('../pages/admin-reconcile/index.tsx')),
   }),
+  // Whoever mistyped an address has the sidebar to go on from.
+  createRoute({ ...inShell, path: '$', component: NotFound }),
 ] as const
 
 /** A filter or an opened item changes a page's address, and the page stays where it is scrolled to. */
