@@ -1196,7 +1196,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Create a management key
-         * @description The reply contains the secret, which cannot be read again. Users create keys of their own account. For operators, a key without `account` manages the whole deployment. A management key cannot create one with more scopes than its own (403).
+         * @description The reply contains the secret, which cannot be read again. Users create keys of their own account. For operators, a key without `account` manages the whole deployment. A management key cannot create one with more scopes than its own, or one that expires later (403).
          */
         readonly post: operations["createManagementKey"];
         readonly delete?: never;
@@ -1222,7 +1222,7 @@ export interface paths {
         readonly head?: never;
         /**
          * Update the name, scopes or expiry of a management key
-         * @description Fields that are left out keep their values; `expiresAt: null` removes the expiry.
+         * @description Fields that are left out keep their values; `expiresAt: null` removes the expiry. A management key can neither add scopes that it lacks nor an expiry later than its own (403).
          */
         readonly patch: operations["updateManagementKey"];
         readonly trace?: never;
