@@ -203,9 +203,9 @@ export class SessionBilling {
     this.running.delete(responseId)
     this.ended.add(responseId)
     // A vendor that counts nothing of what it delivered has reported nothing.
-    const told = said !== null && running.outputBytes > 0 && isNothing(said.usage) ? null : said
-    this.expected.ended(told?.usage ?? counted(running))
-    return this.settle(running.request, this.settlement(running, ending, told))
+    const reported = said !== null && running.outputBytes > 0 && isNothing(said.usage) ? null : said
+    this.expected.ended(reported?.usage ?? counted(running))
+    return this.settle(running.request, this.settlement(running, ending, reported))
   }
 
   /** Holds money for the next response, where that is not done yet. */
