@@ -1,6 +1,6 @@
 -- Creates the role that servers use. It can read and write every table, but can only add rows to the journal, to usage,
--- to the prices, to payments and to the audit log: it can neither change nor remove them, except old rows of refused
--- requests.
+-- to the prices, to payments and to the audit log: it can neither change nor remove them, except usage rows that are
+-- past their retention.
 --
 -- Run it as the owner of the tables, in the database and schema they are in, after each migration; it may be run again.
 -- Then give the role its password and start the servers with it:
@@ -18,6 +18,8 @@ BEGIN
   EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM tollgate_app', current_schema());
   EXECUTE format('GRANT USAGE ON SCHEMA %I TO tollgate_app', current_schema());
   EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %I TO tollgate_app', current_schema());
+  -- A backup reads them.
+  EXECUTE format('GRANT SELECT ON ALL SEQUENCES IN SCHEMA %I TO tollgate_app', current_schema());
 END
 $$;
 
@@ -32,8 +34,6 @@ REVOKE INSERT, UPDATE, DELETE ON schema_migration FROM tollgate_app;
 -- Of these only some columns change.
 REVOKE UPDATE ON ledger_account, usage_kept FROM tollgate_app;
 GRANT UPDATE (debits_posted, credits_posted, debits_pending) ON ledger_account TO tollgate_app;
-GRANT UPDATE (refusals_since) ON usage_kept TO tollgate_app;
--- Needed if usage.keepDays is set, so that all older rows can be deleted:
--- GRANT UPDATE ON usage_kept TO tollgate_app;
--- The database lets usage rows be deleted only if their request was refused, cost nothing and is older than its limit.
+-- Retention moves these; the database lets usage rows be deleted only from before them.
+GRANT UPDATE (since, refusals_since) ON usage_kept TO tollgate_app;
 GRANT DELETE ON usage TO tollgate_app;
