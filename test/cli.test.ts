@@ -279,6 +279,19 @@ describe('failures', () => {
       /^tollgate: Cannot connect to PostgreSQL at 127.0.0.1:1\/tollgate: .+\n$/,
     )
     expect(away.err).not.toContain('hunter2')
+    const wrong = [
+      "'postgres://ann:hunter2@127.0.0.1:1/tollgate'",
+      'postgres:/ann:hunter2@127.0.0.1:1/tollgate',
+      'postgres://ann:hunter2#@127.0.0.1:1/tollgate',
+      'mysql://ann:hunter2@127.0.0.1:1/tollgate',
+    ]
+    for (const DATABASE_URL of wrong) {
+      const refused = await cli.run(['usage'], { DATABASE_URL })
+      expect([refused.code, refused.out]).toEqual([1, ''])
+      expect(refused.err).toMatch(
+        /^tollgate: DATABASE_URL: expected postgres:\/\/USER:PASSWORD@.+\n$/,
+      )
+    }
 
     mkdirSync(cli.data)
     writeFileSync(

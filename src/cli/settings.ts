@@ -6,6 +6,7 @@ import { addEvent, madeBy } from '../admin/events.ts'
 import type { AdminContext } from '../admin/use-case.ts'
 import { type StoredRooms, storedSecretsPurpose } from '../admin/with-stored.ts'
 import defaults from '../config/defaults.json' with { type: 'json' }
+import { expectedDatabaseUrl, isDatabaseUrl } from '../config/rules.ts'
 import type { Config } from '../config/types.ts'
 import { encryptionKey } from '../identity/encryption-key.ts'
 import { createSecretBox } from '../identity/secret-box.ts'
@@ -108,6 +109,9 @@ export async function storeSettings(context: Context): Promise<StoreSettings> {
   const databaseUrl = env.DATABASE_URL || null
   const saidElsewhere = dataDir !== undefined || databaseUrl !== null
   if (flags.has('config') || (env.TOLLGATE_CONFIG && !saidElsewhere)) return loadFor(context)
+  if (databaseUrl !== null && !isDatabaseUrl(databaseUrl)) {
+    throw new Error(`DATABASE_URL: ${expectedDatabaseUrl}`)
+  }
   return { dataDir: resolve(dataDir ?? 'data'), databaseUrl }
 }
 

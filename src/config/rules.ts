@@ -45,6 +45,13 @@ export function isUrlOf(text: string, schemes: readonly string[]): boolean {
   return URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1))
 }
 
+export const expectedDatabaseUrl =
+  'expected postgres://USER:PASSWORD@HOST/DATABASE without quotes around it, and special characters of the password percent-encoded'
+
+export function isDatabaseUrl(text: string): boolean {
+  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
+}
+
 /** An IP address, or a range of them: `10.0.0.0/8`. */
 export function isAddressRange(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/')
@@ -53,7 +60,6 @@ export function isAddressRange(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32))
 }
 
-export const databaseSchemes = ['postgres', 'postgresql'] as const
 export const valkeySchemes = ['redis', 'rediss', 'valkey', 'valkeys'] as const
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export const portRange = { min: 0, max: 65_535 } as const

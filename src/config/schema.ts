@@ -6,8 +6,9 @@ import { priceNamePattern, priceNames } from './prices.ts'
 import { suggestion } from './problems.ts'
 import {
   baseUrlExpected,
-  databaseSchemes,
+  expectedDatabaseUrl,
   isBaseUrl,
+  isDatabaseUrl,
   isHttpUrl,
   isProxyUrl,
   isUrlOf,
@@ -368,7 +369,7 @@ export const fileSchema = section({
       byDefault: defaultData,
     }),
   databaseUrl: key(
-    checkedText('expected a postgres:// address', (url) => isUrlOf(url, databaseSchemes)),
+    checkedText(expectedDatabaseUrl, isDatabaseUrl),
     'Address of a PostgreSQL database (postgres://...); left out: SQLite in the data folder.',
   ),
   valkeyUrl: key(

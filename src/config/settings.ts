@@ -2,7 +2,8 @@
 
 import { type Problem, suggestion } from './problems.ts'
 import {
-  databaseSchemes,
+  expectedDatabaseUrl,
+  isDatabaseUrl,
   isHttpUrl,
   isUrlOf,
   logLevels,
@@ -99,8 +100,8 @@ function readAddresses(env: Environment, override: Override, problems: Problem[]
   const database = firstOf(['DATABASE_URL', env.DATABASE_URL])
   if (database !== null) {
     override.databaseUrl = database.value
-    if (!isUrlOf(database.value, databaseSchemes)) {
-      problems.push({ path: database.name, message: 'expected a postgres:// address' })
+    if (!isDatabaseUrl(database.value)) {
+      problems.push({ path: database.name, message: expectedDatabaseUrl })
     }
   }
   const valkey = firstOf(['VALKEY_URL', env.VALKEY_URL])

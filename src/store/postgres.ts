@@ -9,6 +9,7 @@ import { RowRefused } from './store.ts'
 
 const int8 = 20
 const connections = 4
+const defaultPort = 5432
 const longTimeoutMs = 3_600_000
 /**
  * A process that hangs, or a machine that loses its network, between two statements keeps rows locked that all others
@@ -140,15 +141,15 @@ async function withClient<Result>(
   }
 }
 
-function connect(pool: pg.Pool, databaseUrl: string): Promise<pg.PoolClient> {
-  return pool.connect().catch((error: unknown) => {
-    throw new DataError(
-      `Cannot connect to PostgreSQL at ${describeUrl(databaseUrl)}: ${tell(error)}`,
-      {
-        cause: error,
-      },
-    )
-  })
+async function connect(pool: pg.Pool, databaseUrl: string): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect()
+  } catch (error) {
+    const place = describeUrl(databaseUrl)
+    throw new DataError(`Cannot connect to PostgreSQL at ${place}: ${tell(error)}`, {
+      cause: error,
+    })
+  }
 }
 
 /** A migration that waits for a lock stops every request that comes after it for that table. */
@@ -333,8 +334,9 @@ function wholeNumber(text: string): number {
 
 /** Host, port and database, which an operator needs to see, without user and password. */
 function describeUrl(databaseUrl: string): string {
-  const { host, port, database } = new pg.Client({ connectionString: databaseUrl })
-  return `${host}:${port}/${database ?? ''}`
+  const { hostname, port, pathname, searchParams } = new URL(databaseUrl)
+  const host = searchParams.get('host') ?? (hostname || 'localhost')
+  return `${host}:${port || defaultPort}${pathname}`
 }
 
 /** A host with several addresses fails with an AggregateError, which has no message of its own. */
