@@ -19,7 +19,7 @@ async function dump(running: Running, databaseUrl: string, file: string) {
     const whole = join(draft.path, 'dump')
     // Readable by its owner only; pg_dump keeps the mode of an existing file.
     writeFileSync(whole, '', { mode: 0o600, flag: 'wx' })
-    const args = ['--format=custom', '--no-owner', `--file=${whole}`]
+    const args = ['--format=custom', '--no-owner', '--no-privileges', `--file=${whole}`]
     await run(running, 'pg_dump', databaseUrl, args, draft.path)
     linkSync(whole, file)
     // null: counted when the file is restored.
@@ -45,7 +45,7 @@ export async function restoreDatabase(databaseUrl: string, file: string) {
   if (await holdsData(databaseUrl)) {
     throw refused('the database holds data already: name an empty one (DATABASE_URL)')
   }
-  const whole = ['--single-transaction', '--exit-on-error', '--no-owner']
+  const whole = ['--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges']
   await interruptible(async (running) => {
     const draft = openDraft(file)
     try {

@@ -18,8 +18,8 @@ afterAll(async () => {
   for (const name of names) await query(`DROP DATABASE IF EXISTS "${name}"`)
 })
 
-async function query(sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: testDatabaseUrl ?? '' })
+async function query(sql: string, url = testDatabaseUrl): Promise<void> {
+  const client = new pg.Client({ connectionString: url ?? '' })
   await client.connect()
   await client.query(sql)
   await client.end()
@@ -50,7 +50,12 @@ test.skipIf(testDatabaseUrl === null)(
     await adjustBalance(adminOf(store), { ...gift, createAccount: true })
     await store.close()
 
+    // A role that the other server does not have.
+    const role = `backup_role_${process.pid}`
+    await query(`CREATE ROLE ${role}; GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${role}`, from)
+
     const made = await run('backup', file, from)
+    await query(`DROP OWNED BY ${role}; DROP ROLE ${role}`, from)
     expect([made.code, made.err]).toEqual([0, ''])
     expect(JSON.parse(made.out)).toMatchObject({ ok: true, file, bytes: statSync(file).size })
     // Nobody else can read it, and no password remains next to it.
