@@ -357,6 +357,7 @@ if (testDatabaseUrl !== null) {
     try {
       const env = { DATABASE_URL: schema.url }
       const on = (...args: string[]) => runCommand(['price', ...args, '--json'], scratch.path, env)
+      expect((await runCommand(['migrate'], scratch.path, env)).code).toBe(0)
       expect((await on('set', 'a', 'input=1', 'output=2')).code).toBe(0)
       expect((await on('set', 'a', 'input=2', 'output=2')).code).toBe(0)
       expect(JSON.parse((await on('rollback', 'a')).out)).toMatchObject({ prices: { input: '1' } })

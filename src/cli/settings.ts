@@ -11,7 +11,7 @@ import type { Config } from '../config/types.ts'
 import { encryptionKey } from '../identity/encryption-key.ts'
 import { createSecretBox } from '../identity/secret-box.ts'
 import type { PriceRow } from '../store/ledger.ts'
-import { openStore, type StoreSettings } from '../store/open.ts'
+import { openExisting, openStore, type StoreSettings } from '../store/open.ts'
 import { databaseFile } from '../store/sqlite.ts'
 import type { Store } from '../store/store.ts'
 import type { Context } from './command.ts'
@@ -39,8 +39,9 @@ export async function withStore<Result>(
   const { flags, env, nowMs } = context
   const actor = flags.text('actor') ?? env.USER ?? env.LOGNAME ?? commandLine
   const settings = await storeSettings(context)
-  if (make !== 'make' && settings.databaseUrl === null) requireData(settings.dataDir)
-  const store = await openStore(settings)
+  const found = await openExisting(settings)
+  if (found === null && make !== 'make') throw noData(settings)
+  const store = found ?? (await openStore(settings))
   try {
     return await work({ store, actor, nowMs, currency: () => currencyOf(store, context) })
   } finally {
@@ -97,9 +98,15 @@ async function currencyOf(store: Store, context: Context): Promise<string> {
 
 export function requireData(dataDir: string): void {
   if (existsSync(join(dataDir, databaseFile))) return
-  throw new Error(
-    `there is no Tollgate data in ${dataDir}: name the server's data directory with --data, or start the server once`,
-  )
+  throw noData({ dataDir, databaseUrl: null })
+}
+
+function noData({ dataDir, databaseUrl }: StoreSettings): Error {
+  const [place, remedy] =
+    databaseUrl === null
+      ? [dataDir, "name the server's data directory with --data"]
+      : ['the database', 'run `tollgate migrate`']
+  return new Error(`there is no Tollgate data in ${place}: ${remedy}, or start the server once`)
 }
 
 /** Reads the configuration file only where that may tell where the data is. */
@@ -121,8 +128,8 @@ export async function storedIn(
   { dataDir, databaseUrl }: Config,
 ): Promise<readonly PriceRow[] | null> {
   const isNamed = flags.has('data') || env.TOLLGATE_DATA || env.DATABASE_URL
-  if (!isNamed || (databaseUrl === null && !existsSync(join(dataDir, databaseFile)))) return null
-  const store = await openStore({ dataDir, databaseUrl })
+  const store = isNamed ? await openExisting({ dataDir, databaseUrl }) : null
+  if (store === null) return null
   try {
     return await store.prices.all()
   } finally {
@@ -137,9 +144,8 @@ export async function loadWithChannels(context: Context): Promise<Config> {
 }
 
 async function withStoredOf(config: Config): Promise<Config> {
-  const { dataDir, databaseUrl } = config
-  if (databaseUrl === null && !existsSync(join(dataDir, databaseFile))) return config
-  const store = await openStore({ dataDir, databaseUrl })
+  const store = await openExisting(config)
+  if (store === null) return config
   try {
     const items = await store.configuration.all()
     if (items.length === 0) return config

@@ -1,9 +1,12 @@
 // Opens the database engine that the deployment is configured for.
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { DataError } from './data-error.ts'
 import type { Engine } from './engine.ts'
 import { type HistoryTable, historyTable } from './history.ts'
 import { lazily } from './lazy.ts'
-import { openSqlite, waitingInSqlite } from './sqlite.ts'
+import { databaseFile, openSqlite, waitingInSqlite } from './sqlite.ts'
 import { historyFile } from './sqlite-history.ts'
 import type { Store } from './store.ts'
 import { createStore } from './tables.ts'
@@ -23,6 +26,21 @@ export async function openStore(settings: StoreSettings): Promise<Store> {
   const { dataDir, databaseUrl } = settings
   if (databaseUrl === null) return createStore(await openSqlite(dataDir), historyFile(dataDir))
   return createStore(await openDatabase(databaseUrl))
+}
+
+/**
+ * Opens the data as it is; null where there is none. Throws DataError where migrations are pending: servers of an older
+ * version may be using the data, and could not be started on it again.
+ */
+export async function openExisting(settings: StoreSettings): Promise<Store | null> {
+  const { dataDir, databaseUrl } = settings
+  if (databaseUrl === null && !existsSync(join(dataDir, databaseFile))) return null
+  const waiting = await waitingChanges(settings)
+  if (waiting.length === 0) return openStore(settings)
+  if (waiting[0]?.startsWith('0001-')) return null
+  throw new DataError(
+    'the data was written by an older version: run `tollgate migrate` first (`--plan` lists what it changes), or use the command line of the version that is running',
+  )
 }
 
 /** Names of the migrations that `openStore` would apply, in order; changes nothing. Throws as it does. */

@@ -43,7 +43,7 @@ export async function waitingInSqlite(dataDir: string): Promise<readonly string[
   const path = join(dataDir, databaseFile)
   const database = openFile(path)
   try {
-    return await waitingMigrations(migrationSession(database))
+    return await patiently(() => waitingMigrations(migrationSession(database)))
   } catch (error) {
     throw named(path, error)
   } finally {
