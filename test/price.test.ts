@@ -220,6 +220,20 @@ describe('price rollback and withdraw', () => {
     await run('rollback', 'o3')
     expect((await inForce('o3')).prices).toEqual(set.prices)
   })
+
+  test('a withdrawal names what is still scheduled, which can be cancelled', async () => {
+    await run('set', 'own', 'input=1', 'output=2')
+    const from = '2100-01-31T00:00:00.000Z'
+    const { version } = (await runJson('schedule', 'own', 'input=2', 'output=2', '--from', from))
+      .value
+    const withdrawn = await run('withdraw', 'own')
+    expect(withdrawn.err).toContain(`version ${version} still begins at ${from}`)
+    const cancelled = (await runJson('cancel', 'own', String(version))).value
+    expect(cancelled).toMatchObject({ from, prices: {} })
+    expect((await runJson('list', 'own', '--scheduled')).value).toEqual([])
+    expect((await run('cancel', 'own', String(version))).code).toBe(1)
+    expect((await run('cancel', 'own', 'next')).code).toBe(2)
+  })
 })
 
 describe('price import', () => {

@@ -45,7 +45,14 @@ import { migrate } from './migrate.ts'
 import { modelList, modelShow } from './model.ts'
 import { print, ReaderGone, say } from './output.ts'
 import { parseLine } from './parse.ts'
-import { priceList, priceRollback, priceSchedule, priceSet, priceWithdraw } from './price.ts'
+import {
+  priceCancel,
+  priceList,
+  priceRollback,
+  priceSchedule,
+  priceSet,
+  priceWithdraw,
+} from './price.ts'
 import { priceApply } from './price-apply.ts'
 import { catalogUpdate, priceImport } from './price-import.ts'
 import { refusalOf } from './refusal.ts'
@@ -129,6 +136,7 @@ const commands: readonly Command[] = [
   priceList,
   priceSet,
   priceSchedule,
+  priceCancel,
   priceWithdraw,
   priceRollback,
   priceImport,

@@ -1,8 +1,9 @@
-// `tollgate price list`, `set`, `schedule`, `withdraw` and `rollback`.
+// `tollgate price list`, `set`, `schedule`, `cancel`, `withdraw` and `rollback`.
 
 import { readInput } from '../admin/input.ts'
 import type { Difference, PriceCard, Prices } from '../admin/price-card.ts'
 import {
+  cancelPrices,
   type ListedCard,
   listPrices,
   rollbackPrices,
@@ -130,12 +131,46 @@ export const priceWithdraw: Command = {
   options: { actor },
   async run(context) {
     const [model = ''] = context.words
-    const { card } = await withChange(
+    const { card, coming } = await withChange(
       context,
-      (admin) => withdrawPrices(admin, { model }),
+      async (admin) => {
+        const { card } = await withdrawPrices(admin, { model })
+        const { items } = await listPrices(admin, { model, all: false, scheduled: true })
+        return { card, coming: items }
+      },
       () => ({ action: 'withdrawPrices', target: { model } }),
     )
+    for (const { version, from } of coming) {
+      say(
+        `note: version ${version} still begins at ${from}; \`tollgate price cancel ${model} ${version}\` cancels it`,
+      )
+    }
     await printCard(context, card)
+    return undefined
+  },
+}
+
+export const priceCancel: Command = {
+  name: 'price cancel',
+  words: ['MODEL', 'VERSION'],
+  summary: 'cancel a scheduled version: the prices set before it stay',
+  options: { actor },
+  fields: { model: 'MODEL', version: 'VERSION' },
+  hints: { 'not_found version': '; `tollgate price list MODEL --scheduled` lists what there is' },
+  async run(context) {
+    const [model = '', version = ''] = context.words
+    const isNumber = /^\d+$/.test(version)
+    const input = await readInput('cancelPrices', {
+      model,
+      version: isNumber ? Number(version) : version,
+    })
+    const { card } = await withChange(
+      context,
+      (admin) => cancelPrices(admin, input),
+      () => ({ action: 'cancelPrices', target: { model }, detail: { version: input.version } }),
+    )
+    if (context.json) await printJson(card)
+    else say(`Version ${version} for ${model} is cancelled.`)
     return undefined
   },
 }
