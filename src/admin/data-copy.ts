@@ -77,6 +77,8 @@ function discard(folder: string): void {
 }
 
 async function copyFrom(rooms: CopyRooms, folder: string, { to, begun }: Input<'copyData'>) {
+  // Before a snapshot is made, which would be continued by a later copy into another database.
+  if (begun === 'restart' || !existsSync(join(folder, snapshotName))) await expectEmpty(to)
   const snapshot = await snapshotOf(rooms, folder, begun)
   const { openCopyTarget } = await import('../store/postgres-copy-target.ts')
   const opened = openCopyTarget(to, { id: snapshot.id, restart: begun === 'restart' })
@@ -95,6 +97,13 @@ async function copyFrom(rooms: CopyRooms, folder: string, { to, begun }: Input<'
     }
   } finally {
     await target?.close()
+  }
+}
+
+async function expectEmpty(databaseUrl: string): Promise<void> {
+  const { holdsData } = await import('../store/postgres.ts')
+  if (await holdsData(databaseUrl)) {
+    throw new AdminError('conflict', 'to', 'the database holds data already: name an empty one')
   }
 }
 

@@ -200,6 +200,10 @@ onPostgres('a copy that is killed goes on, and is in its place whole or not at a
 
   const again = await copy(dataDir, url)
   expect([again.code, again.err]).toEqual([1, expect.stringContaining('holds data already')])
+  // The refused one leaves nothing that a copy into another database would continue.
+  expect(existsSync(begun)).toBe(false)
+  const stages = `SELECT 1 FROM pg_namespace WHERE nspname = current_schema() || '_copy'`
+  expect(await query(url, stages)).toEqual([])
 })
 
 onPostgres('a deployment that never kept a message is copied too', async () => {
