@@ -178,6 +178,7 @@ describe('the service of systemd', () => {
 
   test('systemd takes it, and finds little that it is exposed to', () => {
     expect(unit).toContain('\nDynamicUser=yes\n')
+    expect(unit).toContain('\nStartLimitIntervalSec=0\n')
     const analyze = tool('systemd-analyze')
     if (analyze === null) return
     const file = join(scratch, 'tollgate.service')
