@@ -5,7 +5,6 @@ import { shownCost } from '../billing/charging-policy.ts'
 import type { ReplySummary } from '../billing/settlement.ts'
 import { type GatewayError, invalidRequest } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
-import { needsAmend } from '../vendors/amendments.ts'
 import {
   type ClientHub,
   type Decoded,
@@ -122,20 +121,16 @@ function encodedNow(
     model,
     channel.options,
   )
-  let body = written.value
+  const body = written.value
   if (decoded.stream && vendor.quirks.usageOnStream === 'ask' && !usageAlways)
     body['stream_options'] = { include_usage: true }
   const rule = ruleFor(vendor, { dialect, model, asked: request.peek.model }, Object.keys(body))
   const refused = rule === null ? [] : withoutRefused(rule, body)
   const { amend } = vendor.quirks
-  let bytes = Buffer.from(JSON.stringify(body), 'utf8')
   const call = { dialect, model, stream: decoded.stream }
-  if (amend !== undefined && needsAmend(amend, Object.keys(body), bytes, call)) {
-    body = amend.body(body, call, channel.options)
-    bytes = Buffer.from(JSON.stringify(body), 'utf8')
-  }
+  const amended = amend?.body(body, call, channel.options) ?? body
   return {
-    segments: [bytes],
+    segments: [Buffer.from(JSON.stringify(amended), 'utf8')],
     decoded,
     fitted,
     dropped: [...dropped, ...fitted.dropped, ...written.dropped, ...refused].map((name) =>

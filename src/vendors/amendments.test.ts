@@ -108,20 +108,6 @@ const golden: readonly Golden[] = [
     },
     { messages: [...say, { role: 'assistant', content: 'Hi.' }, ...say] },
   ],
-  ...['groq', 'cerebras'].map(
-    (vendor): Golden => [
-      `${vendor}: reasoning of a replayed answer`,
-      vendor,
-      {
-        messages: [
-          ...say,
-          { role: 'assistant', content: 'Hi.', reasoning: 'Hm.', reasoning_content: 'Hm.' },
-          ...say,
-        ],
-      },
-      { messages: [...say, { role: 'assistant', content: 'Hi.' }, ...say] },
-    ],
-  ),
   [
     'groq: the name of a function stays',
     'groq',

@@ -102,22 +102,3 @@ export const unnamed: Amendment = {
     }
   },
 }
-
-/** The members in which replies of other vendors, and of the gateway, have a model's reasoning. */
-export const thoughtMembers = [
-  'reasoning',
-  'reasoning_content',
-  'reasoning_details',
-  'thinking_blocks',
-] as const
-
-/** Removes reasoning from replayed replies, for vendors that refuse it. */
-export const withoutThoughts: Amendment = {
-  texts: thoughtMembers.map((name) => `"${name}"`),
-  apply(body) {
-    for (const message of messagesOf(body)) {
-      if (message.role !== 'assistant') continue
-      for (const name of thoughtMembers) delete message[name]
-    }
-  },
-}

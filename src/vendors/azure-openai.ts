@@ -1,11 +1,13 @@
 // Azure OpenAI: the operator's own host, a key header of its own, and deployments in the path of dated API versions.
 
 import type { Fault } from '../errors.ts'
+import { amendments } from './amendments.ts'
 import { allAndCompaction, audioDialects, openaiCompatible, openaiPath } from './compatible.ts'
 import { deployedImages } from './openai-images.ts'
 import { openaiListeners } from './openai-transcripts.ts'
 import { deployedParameters } from './parameters.ts'
 import { pathSegment, queryValue } from './path-segment.ts'
+import { shortCallIds, withoutForeign } from './sent-back.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /**
@@ -60,6 +62,7 @@ export const azureOpenai = openaiCompatible({
   quirks: {
     refine,
     parameters: deployedParameters,
+    amend: amendments(withoutForeign, shortCallIds),
     refusesThoughts: true,
     encryptsReasoning: true,
     everyTool: true,

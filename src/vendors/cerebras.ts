@@ -1,17 +1,12 @@
 // Cerebras: refuses some of OpenAI's members even at their default values.
 
-import {
-  amendments,
-  developerAsSystem,
-  dropped,
-  droppedWhen,
-  withoutThoughts,
-} from './amendments.ts'
+import { amendments, developerAsSystem, dropped, droppedWhen } from './amendments.ts'
 import { chatAndCompletions, openaiCompatible } from './compatible.ts'
 import { refuses } from './parameters.ts'
+import { withoutReplyMembers } from './sent-back.ts'
 import type { Vendor } from './vendor.ts'
 
-const refused = refuses('frequency_penalty', 'presence_penalty', 'logit_bias')
+const refused = refuses('frequency_penalty', 'presence_penalty', 'logit_bias', 'verbosity')
 
 /** The members are those that Cerebras's page "OpenAI compatibility" lists as answered with 400. */
 export const cerebras = openaiCompatible({
@@ -29,7 +24,7 @@ export const cerebras = openaiCompatible({
       droppedWhen('logit_bias', null),
       dropped('service_tier'),
       developerAsSystem,
-      withoutThoughts,
+      withoutReplyMembers,
     ),
   },
 }) satisfies Vendor

@@ -3,6 +3,7 @@
 import { amendments, maxTokensOnly } from './amendments.ts'
 import { allDialects, openaiCompatible, openaiPath } from './compatible.ts'
 import { transcripts } from './openai-transcripts.ts'
+import { withoutAllButReasoning } from './sent-back.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 const baseUrl = 'https://api.fireworks.ai/inference/v1'
@@ -26,7 +27,7 @@ export const fireworks = openaiCompatible({
   id: 'fireworks',
   baseUrl,
   environment: 'FIREWORKS_API_KEY',
-  quirks: { amend: amendments(maxTokensOnly) },
+  quirks: { amend: amendments(maxTokensOnly, withoutAllButReasoning) },
   speaks: [...allDialects, 'openai-transcriptions', 'openai-translations'],
   address,
   adapters: { 'openai-transcriptions': transcription, 'openai-translations': transcription },

@@ -1,9 +1,10 @@
 // Groq: reports usage in its own member of a stream's last chunk; makes no subtitles.
 
-import { amendments, dropped, unnamed, withoutThoughts } from './amendments.ts'
+import { amendments, dropped, unnamed } from './amendments.ts'
 import { audioDialects, chatOnly, openaiCompatible } from './compatible.ts'
 import { transcripts } from './openai-transcripts.ts'
 import { refuses } from './parameters.ts'
+import { withoutReplyMembers } from './sent-back.ts'
 import type { Vendor } from './vendor.ts'
 
 /** Groq API reference, "Create transcription". */
@@ -20,8 +21,20 @@ const transcription = transcripts({
   ]),
 })
 
-/** Answered with 400, as is a message's `name` (Groq, "OpenAI compatibility"). */
-const refused = refuses('logprobs', 'top_logprobs', 'logit_bias')
+/**
+ * Answered with 400, as are a message's `name` (Groq, "OpenAI compatibility") and whatever is not in Groq's API
+ * reference (`property 'prompt_cache_key' is unsupported`).
+ */
+const refused = refuses(
+  'logprobs',
+  'top_logprobs',
+  'logit_bias',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'verbosity',
+  'safety_identifier',
+)
 
 export const groq = openaiCompatible({
   id: 'groq',
@@ -32,7 +45,7 @@ export const groq = openaiCompatible({
     usageOnStream: 'always',
     refusesThoughts: true,
     parameters: ({ dialect }) => (dialect === 'openai-chat' ? refused : null),
-    amend: amendments(dropped('stream_format'), unnamed, withoutThoughts),
+    amend: amendments(dropped('stream_format'), unnamed, withoutReplyMembers),
     usagePath: ['x_groq', 'usage'],
   },
   adapters: { 'openai-transcriptions': transcription, 'openai-translations': transcription },

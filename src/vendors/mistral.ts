@@ -1,7 +1,7 @@
 // Mistral: content in parts, tool call ids of nine characters, and errors for every member it does not know.
 
 import type { Fault } from '../errors.ts'
-import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import type { JsonObject } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
 import {
   type Amendment,
@@ -11,7 +11,6 @@ import {
   maxTokensOnly,
   messagesOf,
   renamed,
-  thoughtMembers,
   unnamed,
 } from './amendments.ts'
 import { chatAndEmbeddings, openaiCompatible } from './compatible.ts'
@@ -19,6 +18,7 @@ import { identifier } from './hash.ts'
 import { lazyAdapter } from './media.ts'
 import { voxtral } from './mistral-transcripts.ts'
 import { refuses } from './parameters.ts'
+import { hasCalls, withCallIds, withoutReplyMembers } from './sent-back.ts'
 import { count, detail, withCached, withSound } from './usage.ts'
 import type { Vendor } from './vendor.ts'
 
@@ -27,43 +27,18 @@ const voxtralSpeech = lazyAdapter(async () => (await import('./mistral-speech.ts
 const nativeId = /^[a-zA-Z0-9]{9}$/
 
 /** Tool call ids must be nine letters or digits: others are hashed, so that a call and its result still match. */
-function nativeIdOf(id: JsonValue | undefined): JsonValue | undefined {
-  return typeof id === 'string' && !nativeId.test(id) ? identifier(id).slice(0, 9) : id
-}
-
 const toolCallIds: Amendment = {
   texts: ['"tool_calls"', '"tool_call_id"'],
-  apply(body) {
-    for (const message of messagesOf(body)) {
-      if (message.tool_call_id !== undefined)
-        message.tool_call_id = nativeIdOf(message.tool_call_id)
-      if (!Array.isArray(message.tool_calls)) continue
-      for (const call of message.tool_calls) if (isObject(call)) call.id = nativeIdOf(call.id)
-    }
-  },
+  apply: withCallIds((id) => (nativeId.test(id) ? id : identifier(id).slice(0, 9))),
 }
 
-/** Members of replayed assistant messages, from other vendors or the gateway, that Mistral answers with 422. */
-const foreignMembers = ['refusal', 'annotations', 'audio', ...thoughtMembers]
-
-const replayedMessages: Amendment = {
-  texts: [...foreignMembers.map((name) => `"${name}"`), '"assistant"'],
+/** "Assistant message must have either content or tool_calls": one of thoughts alone has neither. */
+const withoutEmpty: Amendment = {
+  texts: ['"assistant"'],
   apply(body) {
     const messages = messagesOf(body)
-    for (const message of messages) {
-      if (message.role !== 'assistant') continue
-      for (const name of foreignMembers) delete message[name]
-      // SDKs write these of a reply without calls.
-      if (message.function_call === null) delete message.function_call
-      if (!hasCalls(message)) delete message.tool_calls
-    }
-    // "Assistant message must have either content or tool_calls": one of thoughts alone has neither.
     if (messages.some(isEmpty)) body.messages = messages.filter((message) => !isEmpty(message))
   },
-}
-
-function hasCalls({ tool_calls: calls }: JsonObject): boolean {
-  return Array.isArray(calls) && calls.length > 0
 }
 
 function isEmpty(message: JsonObject): boolean {
@@ -162,7 +137,8 @@ export const mistral = openaiCompatible({
       embeddings,
       developerAsSystem,
       toolCallIds,
-      replayedMessages,
+      withoutReplyMembers,
+      withoutEmpty,
       unnamed,
       files,
       order,

@@ -1,9 +1,11 @@
 // OpenAI: the vendor whose formats others copy, without quirks.
 
+import { amendments } from './amendments.ts'
 import { allAndCompaction, beyondText, openaiCompatible } from './compatible.ts'
 import { openaiImages } from './openai-images.ts'
 import { openaiListeners } from './openai-transcripts.ts'
 import { makersParameters } from './parameters.ts'
+import { shortCallIds, withoutForeign } from './sent-back.ts'
 import type { Vendor } from './vendor.ts'
 import { type VendorVideos, videoStarts, videoVariants } from './video.ts'
 
@@ -22,6 +24,7 @@ export const openai = openaiCompatible({
   videos: openaiVideos,
   quirks: {
     parameters: makersParameters,
+    amend: amendments(withoutForeign, shortCallIds),
     refusesThoughts: true,
     encryptsReasoning: true,
     everyTool: true,

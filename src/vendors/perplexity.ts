@@ -4,6 +4,7 @@ import type { JsonObject } from '../wire/ir.ts'
 import { objectOf } from '../wire/json/value.ts'
 import { amendments, developerAsSystem, maxTokensOnly } from './amendments.ts'
 import { openaiCompatible, openaiPath } from './compatible.ts'
+import { withoutReplyMembers } from './sent-back.ts'
 import { count } from './usage.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
@@ -45,7 +46,7 @@ export const perplexity = openaiCompatible({
   quirks: {
     usageOnStream: 'always',
     refusesThoughts: true,
-    amend: amendments(maxTokensOnly, developerAsSystem),
+    amend: amendments(maxTokensOnly, developerAsSystem, withoutReplyMembers),
     usage: wholeCount,
   },
 }) satisfies Vendor

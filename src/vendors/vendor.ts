@@ -4,6 +4,7 @@ import type { Fault } from '../errors.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import type { ReplyQuirks } from '../wire/reply.ts'
+import type { SentBack } from '../wire/request.ts'
 import type { MediaAdapter } from './media.ts'
 import type { LocalService } from './transport.ts'
 import type { VendorVideos } from './video.ts'
@@ -24,6 +25,8 @@ export interface Call {
   readonly stream: boolean
   /** The call only counts the tokens of a request. */
   readonly counts?: true
+  /** See `Peek.sentBack`. */
+  readonly sentBack?: SentBack | undefined
 }
 
 /** A request as it is sent, for vendors whose signature covers it. */

@@ -46,6 +46,12 @@ export interface LeftOut {
   readonly names: readonly string[]
 }
 
+/**
+ * What the model's messages have beyond what requests have: `reply`: members of OpenAI's own replies; `foreign`: members
+ * of other vendors' replies or of the gateway's, or an id of a call that is longer than OpenAI takes.
+ */
+export type SentBack = 'reply' | 'foreign'
+
 /** What the gateway needs to know of a request, and where it stands in the bytes. */
 export interface Peek {
   /** The bytes all spans refer to: the client's body, escaped names spelled plainly, members in `dropped` cut out. */
@@ -93,6 +99,7 @@ export interface Peek {
   readonly audioTokens?: { readonly most: number; readonly likely: number }
   /** What a vendor of this same format that refuses foreign reasoning is not sent; absent where there is none. */
   readonly thoughts?: LeftOut
+  readonly sentBack?: SentBack
   /** Replacements in the body for a vendor of this same format. */
   readonly vendorEdits?: readonly (Span & { readonly text: string })[]
 }

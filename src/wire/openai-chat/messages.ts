@@ -1,9 +1,11 @@
 // Checks `messages` of a chat request without parsing them into objects, and finds the first image.
 
 import { invalidRequest } from '../../errors.ts'
-import { ElementScan, kindAt, MemberScan, spells } from '../json/scan.ts'
+import { ElementScan, kindAt, MemberScan, spells, stringEnd } from '../json/scan.ts'
 import { type AttachmentOffsets, addAttachment } from '../media/offsets.ts'
 import { Fields } from '../openai/fields.ts'
+import type { SentBack } from '../request.ts'
+import { callMembers, foreignMembers, longestCallId, replyMembers } from './reply-members.ts'
 
 type PartType = 'text' | 'image_url' | 'input_audio' | 'file' | 'video_url' | 'refusal'
 interface RoleRule {
@@ -32,14 +34,20 @@ const partScan = new ElementScan()
 const partFieldScan = new MemberScan()
 const innerScan = new MemberScan()
 
-const message = new Fields('role', 'content', 'tool_calls', 'tool_call_id')
+const message = new Fields(
+  ...['role', 'content', 'tool_calls', 'tool_call_id'],
+  ...replyMembers,
+  ...foreignMembers,
+)
 const ROLE = 0
 const CONTENT = 1
 const TOOL_CALLS = 2
 const TOOL_CALL_ID = 3
+const REPLY = 4
+const FOREIGN = REPLY + replyMembers.length
 const part = new Fields('type', 'text', 'image_url')
 const image = new Fields('url')
-const call = new Fields('id', 'type', 'function')
+const call = new Fields(...callMembers)
 const callee = new Fields('name', 'arguments')
 
 function isString(bytes: Uint8Array, at: number): boolean {
@@ -115,9 +123,11 @@ function checkParts(bytes: Uint8Array, at: number, rule: RoleRule, index: number
 function checkToolCall(bytes: Uint8Array, at: number, param: string): void {
   if (kindAt(bytes, at) !== 'object') throw invalidRequest(`${param} must be an object`, param)
   call.read(bytes, partFieldScan, at)
-  if (!isString(bytes, call.value(bytes, 0))) {
+  const id = call.value(bytes, 0)
+  if (!isString(bytes, id)) {
     throw invalidRequest(`${param}.id must be a string`, `${param}.id`)
   }
+  if (call.hasOthers || stringEnd(bytes, id) - id - 2 > longestCallId) seen.sentBack = 'foreign'
   const type = call.value(bytes, 1)
   if (!isString(bytes, type)) {
     throw invalidRequest(`${param}.type must be a string`, `${param}.type`)
@@ -144,6 +154,15 @@ function checkToolCalls(bytes: Uint8Array, at: number, index: number): void {
   }
 }
 
+/** Notes what the answer just read has from the reply that it was. */
+function noteReply(): void {
+  for (let at = REPLY; at < message.at.length; at++) {
+    if ((message.at[at] ?? -1) < 0) continue
+    if (at >= FOREIGN) seen.sentBack = 'foreign'
+    else seen.sentBack ??= 'reply'
+  }
+}
+
 /** Checks one message; gives the index of its first image part, or -1. */
 function checkMessage(bytes: Uint8Array, at: number, index: number): number {
   if (kindAt(bytes, at) !== 'object') {
@@ -151,6 +170,7 @@ function checkMessage(bytes: Uint8Array, at: number, index: number): number {
   }
   message.read(bytes, fieldScan, at)
   const rule = roleOf(bytes, message.value(bytes, ROLE), index)
+  if (rule.role === 'assistant') noteReply()
   const content = message.value(bytes, CONTENT)
   let firstImage = -1
   if (content < 0) {
@@ -178,7 +198,8 @@ function checkMessage(bytes: Uint8Array, at: number, index: number): number {
 export const seen: AttachmentOffsets & {
   /** The path of the first image part, or null. */
   imageParam: string | null
-} = { imageParam: null, attachments: undefined }
+  sentBack: SentBack | undefined
+} = { imageParam: null, attachments: undefined, sentBack: undefined }
 
 /**
  * Checks the array of messages at `at` into `seen`; gives the offset after it. Throws GatewayError naming the field.
@@ -186,6 +207,7 @@ export const seen: AttachmentOffsets & {
 export function checkMessages(bytes: Uint8Array, at: number): number {
   seen.imageParam = null
   seen.attachments = undefined
+  seen.sentBack = undefined
   messageScan.open(bytes, at)
   while (messageScan.next()) {
     const index = messageScan.count - 1

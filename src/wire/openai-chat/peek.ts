@@ -76,6 +76,7 @@ function read(body: Body): Peek | null {
     dropped: body.dropped,
     imageParam: seen.imageParam,
     attachments: seen.attachments,
+    ...(seen.sentBack !== undefined && { sentBack: seen.sentBack }),
     keys,
     encodingFormat: 'float',
     tokenInput: false,

@@ -1,7 +1,7 @@
 // Checks `input` of a Responses request without parsing it into objects, and finds the first image.
 
 import { invalidRequest } from '../../errors.ts'
-import { ElementScan, kindAt, MemberScan, spells } from '../json/scan.ts'
+import { ElementScan, kindAt, MemberScan, spells, stringEnd } from '../json/scan.ts'
 import type { Edit } from '../json/splice.ts'
 import { type AttachmentOffsets, addAttachment } from '../media/offsets.ts'
 import { Fields } from '../openai/fields.ts'
@@ -28,6 +28,8 @@ const textTypes = ['input_text', 'output_text', 'text'] as const
 /** Types of parts, and of tool items, that hold more than text. */
 const attached = ['input_file', 'input_audio'] as const
 const attachedItems = ['computer_call_output', 'image_generation_call'] as const
+/** The most characters of `call_id` that OpenAI takes. */
+export const longestCallId = 64
 const outputs = ['function_call_output', 'custom_tool_call_output'] as const
 
 function isString(bytes: Uint8Array, at: number): boolean {
@@ -105,10 +107,13 @@ function checkItem(bytes: Uint8Array, at: number, index: number): string | null 
     if (content < 0) throw invalidRequest(`${place}.content is required`, `${place}.content`)
     return checkContent(bytes, content, `${place}.content`)
   }
+  const callId = item.value(bytes, CALL_ID)
+  if (isString(bytes, callId) && stringEnd(bytes, callId) - callId - 2 > longestCallId)
+    seen.hasLongId = true
   if (isWord(bytes, type, 'reasoning') && !isSealed(bytes)) unsealed.push(index)
   if (attachedItems.some((name) => isWord(bytes, type, name))) addAttachment(seen, at)
   if (!outputs.some((name) => isWord(bytes, type, name))) return null
-  if (!isString(bytes, item.value(bytes, CALL_ID))) {
+  if (!isString(bytes, callId)) {
     throw invalidRequest(`${place}.call_id must be a string`, `${place}.call_id`)
   }
   const output = item.value(bytes, OUTPUT)
@@ -138,7 +143,15 @@ export const seen: AttachmentOffsets & {
   untyped: Edit[]
   /** Reasoning without opaque state, as models of other vendors have it; undefined where there is none. */
   thoughts: LeftOut | undefined
-} = { imageParam: null, attachments: undefined, untyped: [], thoughts: undefined }
+  /** Some call has an id that is longer than OpenAI takes. */
+  hasLongId: boolean
+} = {
+  imageParam: null,
+  attachments: undefined,
+  untyped: [],
+  thoughts: undefined,
+  hasLongId: false,
+}
 
 /** Positions of reasoning without opaque state. */
 let unsealed: number[] = []
@@ -167,6 +180,7 @@ export function checkInput(bytes: Uint8Array, at: number): number {
   seen.imageParam = null
   seen.attachments = undefined
   seen.untyped = []
+  seen.hasLongId = false
   unsealed = []
   const items: Span[] = []
   itemScan.open(bytes, at)

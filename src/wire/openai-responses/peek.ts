@@ -77,6 +77,7 @@ function read(body: Body): Peek {
     imageParam: asked?.kind === 'array' ? seen.imageParam : null,
     attachments: asked?.kind === 'array' ? seen.attachments : undefined,
     ...(asked?.kind === 'array' && seen.thoughts !== undefined && { thoughts: seen.thoughts }),
+    ...(asked?.kind === 'array' && seen.hasLongId && { sentBack: 'foreign' as const }),
     keys,
     encodingFormat: 'float',
     tokenInput: false,

@@ -13,6 +13,8 @@ export class Fields {
   readonly names: readonly string[]
   readonly at: number[]
   end = 0
+  /** The object has members of other names. */
+  hasOthers = false
 
   constructor(...names: string[]) {
     this.names = names
@@ -21,10 +23,12 @@ export class Fields {
 
   read(bytes: Uint8Array, scan: MemberScan, start: number): void {
     this.at.fill(-1)
+    this.hasOthers = false
     scan.open(bytes, start)
     while (scan.next()) {
       const index = fieldIndex(scan, this.names)
       if (index >= 0) this.at[index] = scan.value
+      else this.hasOthers = true
     }
     this.end = scan.at
   }
