@@ -268,6 +268,11 @@ export class IdentityStream implements ReplyPath {
         this.fault(endedEarly)
         return
       }
+      if (kind === frameKind.done && this.spoke && watcher.endsOddly === true) {
+        if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
+        this.conclude()
+        return
+      }
       const held = kind === frameKind.done ? watcher.held() : null
       if (held !== null) {
         // The usage frame goes last, whatever the vendor's order.

@@ -80,6 +80,8 @@ export interface Watcher {
   readonly model: string | null
   /** The frame last given was the stream's terminal event, whatever its kind. */
   readonly ended?: boolean
+  /** The terminator last given has blanks that clients fail at: the format's own is relayed in its place. */
+  readonly endsOddly?: boolean
   /** Quantities other than tokens that the reply was charged for; absent: as the request led to expect. */
   readonly units?: Units | null
   /** For frames that may be too long to hold: whether a frame that begins like this may be relayed as it arrives. */

@@ -26,12 +26,13 @@ export function chunk(members: object): object {
   return { ...head, ...members }
 }
 
-/** A chunk with one choice. */
+/** A chunk with one choice, with its role, as some vendors send it in every chunk. */
 export function delta(
-  delta: object,
+  said: object,
   finish_reason: string | null = null,
   members: object = {},
 ): object {
+  const delta = { role: 'assistant', ...said }
   return chunk({ choices: [{ index: 0, delta, finish_reason }], ...members })
 }
 

@@ -75,7 +75,16 @@ const f = begins(0, 'call_a', 'f', '{"x":1}')
 const g = begins(1, 'call_b', 'g', '{}')
 const { index: _, ...unnumbered } = f
 const ofCalls: readonly (readonly [what: string, frames: readonly string[]])[] = [
-  ['out of order', [called({ ...g, index: 1 }), called({ ...f, index: 0 })]],
+  ['numbered from the end', [called({ ...f, index: 1 }), called({ ...g, index: 0 })]],
+  ['numbered from 1', [called({ ...f, index: 1 }), called({ ...g, index: 2 })]],
+  [
+    'numbered among texts, in pieces',
+    [
+      called(begins(1, 'call_a', 'f', '{"x"'), begins(3, 'call_b', 'g', '{')),
+      called({ index: 1, function: { arguments: ':1}' } }),
+      called({ index: 3, function: { arguments: '}' } }),
+    ],
+  ],
   ['all numbered 0', [called(f), called({ ...g, index: 0 })]],
   [
     'in pieces that are all numbered 0',
@@ -160,9 +169,17 @@ const parts = [
   { type: 'text', text: 'lo' },
 ]
 const stop = [framed(delta({}, 'stop')), usageChunk, 'data: [DONE]\n\n']
+const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }
 const withChoices = (...choices: readonly unknown[]) => ({ ...delta({}), choices })
 const ofText: readonly (readonly [what: string, frames: readonly string[]])[] = [
   ['an empty role', [framed(delta({ role: '', content: '' })), hello]],
+  ['no role', [hello]],
+  ['no role, behind a chunk without choices', [framed({ ...delta({}), choices: [] }), hello]],
+  ['null as its role', [framed(delta({ role: null, content: null })), hello]],
+  [
+    'spaces around its end',
+    [start, hello, framed(delta({}, 'stop')), usageChunk, 'data:  [DONE]  \n\n'],
+  ],
   ['a list as content', [start, framed(delta({ content: parts }))]],
   ['a chunk whose choices are null', [start, framed({ ...delta({}), choices: null }), hello]],
   ['a chunk without choices', [start, framed({ ...delta({}), choices: undefined }), hello]],
@@ -181,9 +198,62 @@ describe('text', () => {
   })
 })
 
+test('each of several choices gets a role', async () => {
+  const said = [0, 1].map((index) => ({ index, delta: { content: 'Hello' }, finish_reason: null }))
+  const ended = [0, 1].map((index) => ({ index, delta: {}, finish_reason: 'stop' }))
+  frames = [
+    ...said.map((choice) => framed(withChoices(choice))),
+    ...[framed(withChoices(...ended)), usageChunk, 'data: [DONE]\n\n'],
+  ]
+  const messages = [{ role: 'user' as const, content: 'Hi' }]
+  const completion = await client.chat.completions
+    .stream({ model: 'm', messages, n: 2 })
+    .finalChatCompletion()
+  expect(completion.choices.map(({ message }) => [message.role, message.content])).toEqual([
+    ['assistant', 'Hello'],
+    ['assistant', 'Hello'],
+  ])
+})
+
+test('thoughts in a list of content are reasoning', async () => {
+  const content = [thinking, ...parts]
+  frames = [
+    start,
+    framed(delta({ content: [thinking] })),
+    framed(delta({ content: parts })),
+    ...stop,
+  ]
+  const streamed = (await read()).choices[0]?.message
+  expect(streamed).toMatchObject({ content: 'Hello', reasoning_content: 'Hm.' })
+  const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }
+  body = { id: 'c1', object: 'chat.completion', model: 'm', choices: [choice], usage }
+  const messages = [{ role: 'user' as const, content: 'Hi' }]
+  const { choices } = await client.chat.completions.create({ model: 'm', messages })
+  expect(choices[0]?.message).toMatchObject({ content: 'Hello', reasoning_content: 'Hm.' })
+})
+
 test('a stream that the vendor calls done without a finish is no success', async () => {
   frames = [start, hello, 'data: [DONE]\n\n']
   expect(await read().catch((error: unknown) => error)).toBeInstanceOf(OpenAI.APIError)
+})
+
+describe.each(sizes)('calls of a whole reply, %s', (_size, more) => {
+  const call = { function: { name: 'f', arguments: '{}' } }
+
+  test.each([
+    ['without ids and types', [call, call]],
+    ['that share an id', [f, f]],
+  ])('%s can be answered', async (_what, calls) => {
+    const message = { role: 'assistant', content: null, tool_calls: calls }
+    const choice = { index: 0, message, finish_reason: 'tool_calls' }
+    body = { id: 'c1', object: 'chat.completion', model: 'm', choices: [choice], usage, ...more }
+    const messages = [{ role: 'user' as const, content: 'Hi' }]
+    const completion = await client.chat.completions.create({ model: 'm', messages, tools })
+    const made = completion.choices[0]?.message.tool_calls ?? []
+    expect(made.map(({ type }) => type)).toEqual(['function', 'function'])
+    expect(new Set(made.map(({ id }) => id)).size).toBe(2)
+    for (const { id } of made) expect(id).toMatch(/^call_\w{1,35}$/)
+  })
 })
 
 describe.each(sizes)('of a whole reply, %s', (_size, more) => {
@@ -233,4 +303,40 @@ test('calls as OpenAI writes them, and members that only a vendor has, are not t
   const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], tools, stream: true }
   const answer = await gateway.post('/v1/chat/completions', body)
   expect(await answer.text()).toBe(frames.join(''))
+})
+
+test('an answer that the vendor broke off is no success', async () => {
+  const finish = 'insufficient_system_resource'
+  const message = { role: 'assistant', content: 'Half' }
+  body = { id: 'c1', model: 'm', choices: [{ index: 0, message, finish_reason: finish }], usage }
+  const messages = [{ role: 'user' as const, content: 'Hi' }]
+  const whole = client.chat.completions.create({ model: 'm', messages })
+  expect(await whole.catch((error: unknown) => error)).toMatchObject({ status: 500 })
+  frames = [start, framed(delta({}, finish)), usageChunk, 'data: [DONE]\n\n']
+  expect(await read().catch((error: unknown) => error)).toBeInstanceOf(OpenAI.APIError)
+})
+
+test.each(sizes)('a client is shown all kinds of tokens, %s', async (_size, more) => {
+  const elsewhere = {
+    ...{ prompt_tokens: 1_000, completion_tokens: 5, total_tokens: 1_005 },
+    ...{ cache_read_input_tokens: 900, cache_creation_input_tokens: 50, reasoning_tokens: 3 },
+  }
+  const kinds = {
+    prompt_tokens_details: { cached_tokens: 900, cache_write_tokens: 50 },
+    completion_tokens_details: { reasoning_tokens: 3 },
+  }
+  const message = { role: 'assistant', content: 'Hello' }
+  const choice = { index: 0, message, finish_reason: 'stop' }
+  body = { ...more, id: 'c1', model: 'm', choices: [choice], usage: elsewhere }
+  const messages = [{ role: 'user' as const, content: 'Hi' }]
+  const { usage: shown } = await client.chat.completions.create({ model: 'm', messages })
+  expect(shown).toMatchObject({ ...elsewhere, ...kinds })
+  frames = [
+    start,
+    hello,
+    framed(delta({}, 'stop')),
+    framed({ ...delta({}), choices: [], usage: elsewhere }),
+    'data: [DONE]\n\n',
+  ]
+  expect((await read()).usage).toMatchObject({ ...elsewhere, ...kinds })
 })

@@ -2,6 +2,7 @@
 
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { isObject, objectOf, stringOf } from '../json/value.ts'
+import { madeCallId, textOf } from '../openai/message-repair.ts'
 import { CallReader } from './hub-calls.ts'
 import { readCitation, readImage, readTokens } from './hub-citations.ts'
 import { hasFields, unknownFields, withExtra } from './hub-fields.ts'
@@ -35,12 +36,6 @@ const knownInDelta: ReadonlySet<string> = new Set([
   // Mistral repeats the choice's own index here.
   'index',
 ])
-
-function textOf(list: JsonValue | undefined): string {
-  if (typeof list === 'string') return list
-  if (!Array.isArray(list)) return ''
-  return list.map((item) => (isObject(item) ? stringOf(item['text']) : '')).join('')
-}
 
 export class ChoiceReader {
   readonly index: number
@@ -81,8 +76,7 @@ export class ChoiceReader {
   }
 
   callId(ordinal: number): string {
-    const tail = this.replyId.replace(/[^a-zA-Z0-9]/g, '').slice(-16)
-    return `call_${tail}_${this.index}_${ordinal}`
+    return madeCallId(this.replyId, String(this.index), ordinal)
   }
 
   /**

@@ -1,6 +1,7 @@
 // Maps finish reasons, in every spelling that vendors of the chat format use, to the hub's.
 
 import type { FinishReason } from '../ir.ts'
+import { isFailedFinish } from '../openai/fault.ts'
 
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
@@ -21,11 +22,7 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['sensitive', 'content_filter'],
 ])
 
-/** The vendor's own failure (DeepSeek; Zhipu; Mistral and OpenRouter): the answer is incomplete. */
-const troubles = new Set(['insufficient_system_resource', 'network_error', 'error', 'abort'])
-
 /** `trouble` where the vendor failed; an undocumented word counts as an ordinary stop. */
 export function readFinish(word: string): FinishReason | 'trouble' {
-  const reason = word.toLowerCase()
-  return troubles.has(reason) ? 'trouble' : (reasons.get(reason) ?? 'stop')
+  return isFailedFinish(word) ? 'trouble' : (reasons.get(word.toLowerCase()) ?? 'stop')
 }

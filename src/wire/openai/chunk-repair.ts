@@ -1,9 +1,8 @@
 // Repairs chunks of a chat at which official clients fail, or which they read otherwise than their vendor means them.
 
-import { largestIndex } from '../hub/choice-index.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { isObject, jsonTextOf, objectOf, objectsIn, stringOf, wholeNumber } from '../json/value.ts'
-import { callsIn, textOfParts } from './message-repair.ts'
+import { isObject, jsonTextOf, objectOf, objectsIn, stringOf } from '../json/value.ts'
+import { callsIn, madeCallId, plainContent } from './message-repair.ts'
 
 interface Call {
   /** The vendor's number for it, and the client's. */
@@ -15,17 +14,16 @@ interface Call {
   empty: boolean
 }
 
-/**
- * Gives each call of one choice a number and an id of its own. Numbers of the vendor are kept where they tell calls
- * apart, whatever their order.
- */
+/** Gives each call of one choice an id of its own, and its place among them as its number: clients count from 0. */
 class Calls {
   private readonly calls: Call[] = []
-  private readonly base: string
+  private readonly reply: string
+  private readonly choice: string
 
-  /** Ids of calls to which the vendor gave none begin with `base`. */
-  constructor(base: string) {
-    this.base = base
+  /** Ids of calls to which the vendor gave none are made of the reply's id and the choice's number. */
+  constructor(reply: string, choice: string) {
+    this.reply = reply
+    this.choice = choice
   }
 
   /** The piece as OpenAI would send it; the same object if it is so already. */
@@ -84,20 +82,12 @@ class Calls {
   }
 
   private open(index: JsonValue | undefined, id: string, custom: boolean): Call {
+    const at = this.calls.length
     const taken = id === '' || this.calls.some((call) => call.id === id)
-    const own = taken ? `call_${this.base}_${this.calls.length}` : id
-    const call = { index, at: this.number(index), id: own, custom, named: false, empty: true }
+    const own = taken ? madeCallId(this.reply, this.choice, at) : id
+    const call = { index, at, id: own, custom, named: false, empty: true }
     this.calls.push(call)
     return call
-  }
-
-  private number(index: JsonValue | undefined): number {
-    const used = new Set(this.calls.map(({ at }) => at))
-    const given = wholeNumber(index, 0)
-    if (given !== null && given <= largestIndex && !used.has(given)) return given
-    let free = 0
-    while (used.has(free)) free++
-    return free
   }
 }
 
@@ -112,17 +102,21 @@ export class ChunkRepair {
     return this.calls.size === 1 && calls?.continues(index, hasText) === true
   }
 
-  /** Changes the chunk in its place; tells whether it had to. */
-  repair(chunk: JsonObject): boolean {
+  /** Changes the chunk in its place; tells whether it had to. `roleless`: the places of choices that need a role. */
+  repair(chunk: JsonObject, roleless: readonly number[] | null = null): boolean {
     if (!Array.isArray(chunk.choices)) {
       chunk.choices = []
       return true
     }
     const given = chunk.choices
+    for (const place of roleless ?? []) {
+      const choice = objectOf(given[place])
+      choice.delta = { ...objectOf(choice.delta), role: 'assistant' }
+    }
     const choices = objectsIn(given)
     chunk.choices = choices
     const done = choices.map((choice) => this.choice(choice, stringOf(chunk.id)))
-    return done.includes(true) || choices.length < given.length
+    return roleless !== null || done.includes(true) || choices.length < given.length
   }
 
   private choice(choice: JsonObject, id: string): boolean {
@@ -142,7 +136,7 @@ export class ChunkRepair {
     list: JsonValue | undefined,
     id: string,
   ): JsonObject[] | null {
-    const known = this.calls.get(index) ?? new Calls(`${id}_${String(index)}`)
+    const known = this.calls.get(index) ?? new Calls(id, String(index))
     this.calls.set(index, known)
     const given = callsIn(list)
     const pieces = given.map((piece) => known.piece(piece))
@@ -153,14 +147,8 @@ export class ChunkRepair {
   }
 }
 
-/** The delta with an empty role as that of the model, and a list of texts as a text; null where it has neither. */
+/** The delta with a list of parts as a text; null where it has none. */
 function saidAgain(delta: JsonObject): JsonObject | null {
-  const { role } = delta
-  const content = textOfParts(delta.content)
-  if (role !== '' && content === null) return null
-  return {
-    ...delta,
-    ...(role === '' && { role: 'assistant' }),
-    ...(content !== null && { content }),
-  }
+  const said = plainContent(delta)
+  return said === null ? null : { ...delta, ...said }
 }

@@ -300,11 +300,20 @@ export function errorIn(reply: JsonObject): JsonValue | null {
   return null
 }
 
-/** Finish reasons that report the vendor's own failure (OpenRouter, Mistral; Zhipu). */
-const failedFinishes: ReadonlySet<string> = new Set(['error', 'network_error'])
+/** Finish reasons that report the vendor's own failure (OpenRouter, Mistral; Zhipu; DeepSeek; vLLM). */
+const failedFinishes: ReadonlySet<string> = new Set([
+  'error',
+  'network_error',
+  'insufficient_system_resource',
+  'abort',
+])
+
+export function isFailedFinish(reason: string): boolean {
+  return failedFinishes.has(reason.toLowerCase())
+}
 
 /** The fault that a finish reason reports; null for a reason that is not a failure. */
 export function faultOfFinish(reason: string): Fault | null {
-  if (!failedFinishes.has(reason)) return null
+  if (!isFailedFinish(reason)) return null
   return { kind: 'vendor_error', message: `the vendor ended its reply with ${reason}` }
 }

@@ -8,43 +8,81 @@ export function callsIn(given: JsonValue | undefined): JsonObject[] {
   return isObject(given) ? [given] : objectsIn(given)
 }
 
-/** The text of a message's content where that is a list of texts alone; null where it is anything else. */
-export function textOfParts(content: JsonValue | undefined): string | null {
-  const parts = objectsIn(content)
-  if (!Array.isArray(content) || !parts.every(({ type }) => type === 'text')) return null
-  return parts.map(({ text }) => stringOf(text)).join('')
+/** A text, or the texts of a list of parts together. */
+export function textOf(given: JsonValue | undefined): string {
+  if (typeof given === 'string') return given
+  return objectsIn(given)
+    .map(({ text }) => stringOf(text))
+    .join('')
+}
+
+/** An id for a call to which the vendor gave none; `ordinal` counts the choice's calls. */
+export function madeCallId(reply: string, choice: string, ordinal: number): string {
+  const tail = reply.replace(/[^a-zA-Z0-9]/g, '').slice(-16)
+  return `call_${tail}_${choice}_${ordinal}`
 }
 
 /**
- * The message with its calls as a list, their arguments as JSON text, and its content as text, or one without content
- * in place of null; null where it is so.
+ * What takes the place of a message's content where that is a list, as Mistral's models send it: its texts together,
+ * its thoughts as reasoning, and other parts beside them; null where the content is anything else.
  */
-export function plainMessage(message: JsonValue | undefined): JsonObject | null {
-  if (message === null) return { role: 'assistant', content: null }
-  if (!isObject(message)) return null
-  const calls = plainCalls(message.tool_calls)
-  const content = textOfParts(message.content)
-  if (calls === null && content === null) return null
+export function plainContent(said: JsonObject): JsonObject | null {
+  const { content, reasoning_content: reasoning } = said
+  if (!Array.isArray(content)) return null
+  const parts = content.map((part) =>
+    typeof part === 'string' ? { type: 'text', text: part } : part,
+  )
+  const ofType = (type: string) => objectsIn(parts).filter((part) => part.type === type)
+  const thoughts = ofType('thinking').map(({ thinking }) => textOf(thinking))
+  const others = objectsIn(parts).filter(({ type }) => type !== 'text' && type !== 'thinking')
   return {
-    ...message,
-    ...(content !== null && { content }),
-    ...(calls !== null && { tool_calls: calls }),
+    content: textOf(ofType('text')),
+    ...(thoughts.length > 0 && { reasoning_content: stringOf(reasoning) || thoughts.join('') }),
+    ...(others.length > 0 && { content_parts: others }),
   }
 }
 
-function plainCalls(given: JsonValue | undefined): JsonObject[] | null {
+/**
+ * The message with calls that clients can answer, in a list, their arguments as JSON text, and its content as text, or
+ * one without content in place of null; null where it is so. `place` names the reply and its choice.
+ */
+function plainMessage(message: JsonValue | undefined, place: Place): JsonObject | null {
+  if (message === null) return { role: 'assistant', content: null }
+  if (!isObject(message)) return null
+  const calls = plainCalls(message.tool_calls, place)
+  const content = plainContent(message)
+  if (calls === null && content === null) return null
+  return { ...message, ...content, ...(calls !== null && { tool_calls: calls }) }
+}
+
+/** Where a message is: of which its calls get ids. */
+interface Place {
+  readonly reply: string
+  readonly choice: string
+}
+
+function plainCalls(given: JsonValue | undefined, { reply, choice }: Place): JsonObject[] | null {
   if (given == null) return null
   const calls = callsIn(given)
-  const plain = calls.map(plainCall)
+  const used = new Set<string>()
+  const plain = calls.map((call, at) => {
+    const id = stringOf(call.id)
+    const own = id === '' || used.has(id) ? madeCallId(reply, choice, at) : id
+    used.add(own)
+    return plainCall(call, own)
+  })
   return plain.every((call, at) => call === calls[at]) && !isObject(given) ? null : plain
 }
 
-/** Clients parse the arguments, and an empty text is not JSON. */
-function plainCall(call: JsonObject): JsonObject {
-  const { function: target } = call
-  if (!isObject(target)) return call
+/** Clients answer by the id, require a type and parse the arguments, of which an empty text is not JSON. */
+function plainCall(call: JsonObject, id: string): JsonObject {
+  const { type, function: target } = call
+  const kind = typeof type === 'string' ? type : isObject(call.custom) ? 'custom' : 'function'
+  const identified = call.id === id && type === kind ? call : { ...call, id, type: kind }
+  if (!isObject(target)) return identified
   const text = jsonTextOf(target.arguments) || '{}'
-  return text === target.arguments ? call : { ...call, function: { ...target, arguments: text } }
+  if (text === target.arguments) return identified
+  return { ...identified, function: { ...target, arguments: text } }
 }
 
 /**
@@ -54,8 +92,9 @@ function plainCall(call: JsonObject): JsonObject {
 export function withPlainMessages(reply: JsonObject): JsonObject | null {
   const given = objectsIn(reply.choices)
   let changed = Array.isArray(reply.choices) && given.length < reply.choices.length
-  const choices = given.map((choice) => {
-    const message = plainMessage(choice.message)
+  const choices = given.map((choice, at) => {
+    const place = { reply: stringOf(reply.id), choice: String(at) }
+    const message = plainMessage(choice.message, place)
     if (message === null) return choice
     changed = true
     return { ...choice, message }

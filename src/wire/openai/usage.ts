@@ -3,7 +3,7 @@
 import { promptTokens, replyTokens } from '../../config/prices.ts'
 import { believed, countOf as count, isUnbelievable, mostTokens, Remainder } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
-import { isObject } from '../json/value.ts'
+import { isObject, objectOf } from '../json/value.ts'
 
 function first(...values: (JsonValue | undefined)[]): number | null {
   for (const value of values) {
@@ -248,17 +248,46 @@ function isSum(value: JsonValue | undefined): boolean {
   return typeof value === 'number' && value >= 0 && Number.isInteger(value)
 }
 
+/** Whether the kinds that have prices of their own stand where clients of OpenAI read them. */
+function hasKinds(
+  raw: JsonObject,
+  { cachedInput, cacheWrite, cacheWrite1h, reasoning }: Usage,
+): boolean {
+  const prompt = objectIn(raw, 'prompt_tokens_details')
+  const reply = objectIn(raw, 'completion_tokens_details')
+  const shown = (details: JsonObject, name: string) => count(details[name]) ?? 0
+  return (
+    shown(prompt, 'cached_tokens') === cachedInput &&
+    shown(prompt, 'cache_write_tokens') === cacheWrite + (cacheWrite1h ?? 0) &&
+    shown(reply, 'reasoning_tokens') === reasoning
+  )
+}
+
+/** The vendor's usage with these kinds; whatever else it tells stays. */
+function withKinds(raw: JsonObject, usage: Usage): JsonObject {
+  const { prompt_tokens_details: prompt, completion_tokens_details: reply } = writeUsage(usage)
+  return {
+    ...raw,
+    prompt_tokens_details: { ...objectIn(raw, 'prompt_tokens_details'), ...objectOf(prompt) },
+    completion_tokens_details: {
+      ...objectIn(raw, 'completion_tokens_details'),
+      ...objectOf(reply),
+    },
+  }
+}
+
 /**
- * The usage to show the client: the vendor's own where its three sums agree with what was read, so that nobody is
- * charged for more than is shown; else one written from what was read; null where nothing was. `usage`: the result of
- * reading `raw`, if the caller has it.
+ * The usage to show the client: the vendor's own where its three sums, and the kinds that have prices, agree with what
+ * was read, so that nobody is charged for more than is shown; else with those kinds, or one written from what was read;
+ * null where nothing was. `usage`: the result of reading `raw`, if the caller has it.
  */
 export function shownUsage(raw: JsonObject, usage = readUsage(raw)): JsonObject | null {
   const counts = isSum(raw.prompt_tokens) && isSum(raw.completion_tokens) && isSum(raw.total_tokens)
   if (usage === null) return counts && !isUnbelievable(raw) ? raw : null
   const agrees =
     raw.prompt_tokens === promptTokens(usage) && raw.completion_tokens === replyTokens(usage)
-  return counts && agrees ? raw : writeUsage(usage)
+  if (!counts || !agrees) return writeUsage(usage)
+  return hasKinds(raw, usage) ? raw : withKinds(raw, usage)
 }
 
 /** The usage object of a parsed reply or frame: at the top level, else at `path`. */

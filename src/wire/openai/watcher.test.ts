@@ -184,7 +184,8 @@ describe('usage for a client that did not ask', () => {
   })
 
   test('usage beside choices is taken out, first, last or between', () => {
-    const choices = [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }]
+    const delta = { role: 'assistant', content: 'a' }
+    const choices = [{ index: 0, delta, finish_reason: 'stop' }]
     for (const value of [
       { usage, choices },
       { choices, usage },
@@ -198,9 +199,10 @@ describe('usage for a client that did not ask', () => {
   })
 
   test('white space and unknown members around it stay as they were', () => {
-    const spaced = '{ "choices" : [ {"delta":{"content":"a"}} ] , "usage" : {"total_tokens": 1} }'
+    const spaced =
+      '{ "choices" : [ {"delta":{"role":"assistant"}} ] , "usage" : {"total_tokens": 1} }'
     expect(relayFrames([spaced]).text).toBe(
-      frame('{ "choices" : [ {"delta":{"content":"a"}} ]  }') + frame('[DONE]'),
+      frame('{ "choices" : [ {"delta":{"role":"assistant"}} ]  }') + frame('[DONE]'),
     )
   })
 
@@ -209,7 +211,8 @@ describe('usage for a client that did not ask', () => {
     const seen = relayFrames([groq], false, { usagePath: ['x_groq', 'usage'] })
     expect(seen.text).toBe(frame(delta({}, 'stop', { x_groq: { id: 'r' } })) + frame('[DONE]'))
     expect(seen.watcher.usage).toEqual(counted)
-    const moonshot = chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage }] })
+    const delivered = { index: 0, delta: { role: 'assistant' }, finish_reason: 'stop' }
+    const moonshot = chunk({ choices: [{ ...delivered, usage }] })
     const inside = relayFrames([moonshot], false, { usagePath: ['choices', '0', 'usage'] })
     expect(inside.text).toBe(frame(delta({}, 'stop')) + frame('[DONE]'))
     expect(inside.watcher.usage).toEqual(counted)

@@ -21,6 +21,8 @@ const prefix = encoder.encode('data: ')
 const suffix = encoder.encode('\n\n')
 const done = '[DONE]'
 const topLevel: readonly string[] = ['usage']
+const LF = 0x0a
+const CR = 0x0d
 
 /**
  * Members that are useless without the usage of a chunk without choices: ids, and measurements that some servers add.
@@ -50,6 +52,7 @@ export class CompletionWatcher implements Watcher {
   finishReason: string | null = null
   model: string | null = null
   semantic = false
+  endsOddly = false
   private readonly options: WatchOptions
   private readonly usagePath: readonly string[]
   private readonly scan: ChunkScan
@@ -80,7 +83,8 @@ export class CompletionWatcher implements Watcher {
     const at = plainDataStart(bytes, start, end)
     if (at < 0) return this.unusual(bytes, start, end)
     if (bytes[at] === 0x7b && this.reads(bytes, at, end)) return this.judge(bytes, at)
-    if (spells(bytes, at, at + done.length, done)) return frameKind.done
+    if (spells(bytes, at, at + done.length, done))
+      return this.done((bytes[at + done.length] ?? LF) <= CR)
     return this.unusual(bytes, start, end)
   }
 
@@ -101,7 +105,7 @@ export class CompletionWatcher implements Watcher {
     const text = (data ?? unframedJson(bytes, start, end)).trim()
     if (event === 'error') return this.failed(errorEvent(text))
     if (text === '') return emptyKind(bytes, start, end)
-    if (text === done) return frameKind.done
+    if (text === done) return this.done(data === done)
     // Joins data lines with spaces: a line end between them is white space in JSON.
     const document = encoder.encode(text.replaceAll('\n', ' '))
     if (document[0] !== 0x7b || !this.reads(document, 0, document.length)) {
@@ -115,6 +119,11 @@ export class CompletionWatcher implements Watcher {
     return frameKind.fault
   }
 
+  private done(isPlain: boolean): FrameKind {
+    this.endsOddly = !isPlain
+    return frameKind.done
+  }
+
   private judge(bytes: Uint8Array, at: number): FrameKind {
     const { scan } = this
     if (scan.error || scan.usageAt >= 0 || scan.hiddenUsage || this.mayNeedRepair)
@@ -125,7 +134,7 @@ export class CompletionWatcher implements Watcher {
   /** Most pieces of calls only go on with the text of a call as it is. */
   private get mayNeedRepair(): boolean {
     const { scan, repair } = this
-    if (scan.choices < 0 || scan.varied || scan.pieces > 1) return true
+    if (scan.choices < 0 || scan.varied || scan.roleless !== null || scan.pieces > 1) return true
     if (scan.pieces === 1 && !repair.continues(scan.continued, scan.continuedText)) return true
     return repair.calling && scan.finishAt >= 0
   }
@@ -169,7 +178,8 @@ export class CompletionWatcher implements Watcher {
     }
     if (fault !== null) return fault
     const bareUsage = raw !== null && value.choices == null
-    this.repaired = !bareUsage && this.repair.repair(value) ? value : null
+    const { roleless } = this.scan
+    this.repaired = !bareUsage && this.repair.repair(value, roleless) ? value : null
     if (raw !== null || this.repaired !== null) return frameKind.usage
     return this.semantic ? frameKind.semantic : frameKind.lifecycle
   }

@@ -9,7 +9,7 @@ import { isObject } from '../json/value.ts'
 import type { ReplyQuirks, WholeReply } from '../reply.ts'
 import { ChunkScan } from './chunk.ts'
 import { errorIn, faultInside, faultOfFinish, saidIn } from './fault.ts'
-import { plainMessage, withPlainMessages } from './message-repair.ts'
+import { withPlainMessages } from './message-repair.ts'
 import { placeOf } from './place.ts'
 import { stringOf } from './rules.ts'
 import { readUsage, shownUsage } from './usage.ts'
@@ -121,7 +121,7 @@ function readPlain(body: Uint8Array, quirks: ReplyQuirks): WholeReply | null {
   const choice = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined
   const { usage: raw, model } = reply ?? {}
   if (!isObject(choice) || !isObject(raw) || 'error' in reply) return null
-  if (plainMessage(choice.message) !== null) return null
+  if (withPlainMessages(reply) !== null) return null
   const usage = readUsage(raw)
   if (usage === null || shownUsage(raw, usage) !== raw) return null
   const finish = choice.finish_reason
@@ -149,7 +149,7 @@ function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
     if (scan.choices < 0) return faulty(body, withoutList(body, at, scan.end, 'choices'))
     if (scan.choices === 0)
       return faulty(body, { kind: 'unreadable', message: 'the reply has no choice' })
-    if (scan.oddCalls || scan.varied) {
+    if (scan.oddCalls || scan.varied || scan.pieces > 1) {
       const repaired = withPlainMessages(parseSpan(body, at, scan.end) as JsonObject)
       if (repaired !== null) return readWhole(encoder.encode(JSON.stringify(repaired)), quirks)
     }
