@@ -4,15 +4,17 @@ import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, stringEnd, valueEnd } from '../json/scan.ts'
 import { isObject, text } from '../json/value.ts'
+import { madeCallId } from '../openai/message-repair.ts'
 import { stringOf } from '../openai/rules.ts'
 import { faulty, lastMember, readable, withoutList } from '../openai/whole.ts'
 import type { ReplyQuirks, WholeReply } from '../reply.ts'
 import { faultIn } from './fault.ts'
 import { readUsage } from './usage.ts'
 
+const encoder = new TextEncoder()
+
 /** Bytes of generated text, for counting where no usage is reported. */
 function saidBytes(content: readonly JsonValue[]): number {
-  const encoder = new TextEncoder()
   let count = 0
   for (const block of content) {
     if (!isObject(block)) continue
@@ -25,7 +27,20 @@ function saidBytes(content: readonly JsonValue[]): number {
   return count
 }
 
-/** Requires the list `content` in the message; its bytes are passed on unchanged. */
+/** The content with an id of its own for each call, by which clients answer; null where each has one. */
+function identified(content: readonly JsonValue[], message: string): JsonValue[] | null {
+  const used = new Set<string>()
+  const all = content.map((block, at) => {
+    if (!isObject(block) || block.type !== 'tool_use') return block
+    const id = text(block.id)
+    const own = id === null || used.has(id) ? madeCallId(message, '0', at) : id
+    used.add(own)
+    return own === id ? block : { ...block, id: own }
+  })
+  return all.every((block, at) => block === content[at]) ? null : all
+}
+
+/** Requires the list `content` in the message; its bytes are passed on unchanged if its calls have ids. */
 export function readWholeMessage(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
   return readable(body, (at) => {
     const reply = parseSpan(body, at, body.length) as JsonObject
@@ -35,9 +50,10 @@ export function readWholeMessage(body: Uint8Array, quirks: ReplyQuirks): WholeRe
     const { content, usage: raw, model, stop_reason: reason } = reply
     if (!Array.isArray(content)) return faulty(body, withoutList(body, at, body.length, 'content'))
     const usage = isObject(raw) ? readUsage(quirks.usage?.(raw) ?? raw) : null
+    const calls = identified(content, text(reply.id) ?? '')
     return {
       fault: null,
-      bytes: body,
+      bytes: calls === null ? body : encoder.encode(JSON.stringify({ ...reply, content: calls })),
       usage,
       ...unbelieved(usage, raw),
       outputBytes: usage === null ? saidBytes(content) : null,

@@ -35,6 +35,7 @@ const start = {
     usage: { input_tokens: 5, output_tokens: 1 },
   },
 }
+const blockStart = { index: 0, content_block: { type: 'text', text: '' } }
 const textDelta = { index: 0, delta: { type: 'text_delta', text: 'Grüße "\\u00e9" 👋' } }
 const finish = { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9 } }
 const { lifecycle, semantic, usage, done, fault } = frameKind
@@ -44,7 +45,7 @@ describe('the watcher', () => {
     const seen = watch([
       frame('message_start', start),
       frame('ping', {}),
-      frame('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+      frame('content_block_start', blockStart),
       frame('content_block_delta', { index: 0, delta: { type: 'text_delta', text: '' } }),
       frame('content_block_delta', textDelta),
       frame('content_block_stop', { index: 0 }),
@@ -75,6 +76,7 @@ describe('the watcher', () => {
   test('names the events of a vendor that does not, which official clients would pass over', () => {
     const bare = [
       `data: ${JSON.stringify({ type: 'message_start', ...start })}\n\n`,
+      `data: ${JSON.stringify({ type: 'content_block_start', ...blockStart })}\n\n`,
       `data: ${JSON.stringify({ type: 'content_block_delta', ...textDelta })}\n\n`,
       ': a comment\n\n',
       'data: {"type":"message_stop"}\n\n',
@@ -82,11 +84,12 @@ describe('the watcher', () => {
     const seen = watch(bare)
     expect(seen.shown).toEqual([
       `event: message_start\n${bare[0]}`,
-      `event: content_block_delta\n${bare[1]}`,
+      `event: content_block_start\n${bare[1]}`,
+      `event: content_block_delta\n${bare[2]}`,
       ': a comment\n\n',
       'event: message_stop\ndata: {"type":"message_stop"}\n\n',
     ])
-    expect(seen.semantics[1]).toBe(true)
+    expect(seen.semantics[2]).toBe(true)
   })
 
   test('data in several lines, or with fields behind it, is read and passed on as it came', () => {
@@ -95,12 +98,13 @@ describe('the watcher', () => {
       '{ "type": "content_block_delta",',
     )
     const texts = [
+      frame('content_block_start', blockStart),
       `event: content_block_delta\n${lines.replace(/^/gm, 'data: ')}\n\n`,
       `${frame('content_block_delta', textDelta).trimEnd()}\nid: 7\nretry: 10\n\n`,
       'event: content_block_stop\ndata:\t{"type":"content_block_stop","index":0}\n\n',
     ]
     const seen = watch(texts)
-    expect(seen.kinds).toEqual([semantic, semantic, lifecycle])
+    expect(seen.kinds).toEqual([lifecycle, semantic, semantic, lifecycle])
     expect(seen.shown).toEqual(texts)
   })
 

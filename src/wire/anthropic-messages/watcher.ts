@@ -3,16 +3,26 @@
 import type { Fault } from '../../errors.ts'
 import { take } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
-import { JsonSyntaxError, MemberScan, parseSpan, skipSpace, spells, textOf } from '../json/scan.ts'
+import {
+  JsonSyntaxError,
+  MemberScan,
+  parseSpan,
+  skipSpace,
+  spells,
+  textOf,
+  valueEnd,
+} from '../json/scan.ts'
 import { join, splice } from '../json/splice.ts'
-import { isObject, listOf, objectOf } from '../json/value.ts'
+import { isObject, listOf, objectOf, text } from '../json/value.ts'
 import { textBytes } from '../openai/chunk.ts'
+import { madeCallId } from '../openai/message-repair.ts'
 import { stringOf } from '../openai/rules.ts'
 import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../reply.ts'
 import { frameData, plainDataStart, unframedJson } from '../sse.ts'
 import { doneData, emptyKind } from '../sse-frames.ts'
 import { faultIn } from './fault.ts'
 import { mergeUsage, readUsage } from './usage.ts'
+import { frame } from './writer.ts'
 
 const encoder = new TextEncoder()
 const top = new MemberScan()
@@ -67,6 +77,20 @@ function completed(type: string, event: JsonObject): JsonObject | null {
   return { ...event, message: { ...message, content: listOf(content), usage: counts } }
 }
 
+/** The block that a delta of this type belongs to, as it begins; null where the delta does not say enough. */
+function blockFor(deltaType: string): JsonObject | null {
+  switch (deltaType) {
+    case 'text_delta':
+    case 'citations_delta':
+      return { type: 'text', text: '' }
+    case 'thinking_delta':
+    case 'signature_delta':
+      return { type: 'thinking', thinking: '', signature: '' }
+    default:
+      return null
+  }
+}
+
 export class MessagesWatcher implements Watcher {
   fault: Fault | null = null
   usage: Usage | null = null
@@ -82,8 +106,13 @@ export class MessagesWatcher implements Watcher {
   /** The last frame's data, if it lacks the `event` line. */
   private unnamed: Document | null = null
   private type = ''
-  /** How many blocks have begun. */
+  /** How many blocks have begun, and how many of them have not ended. */
   private blocks = 0
+  private open = 0
+  /** Ids of calls so far. */
+  private readonly calls = new Set<string>()
+  /** The event that begins the block of the last frame, where the vendor left it out. */
+  private beginning = ''
   /** The numbers of blocks that the vendor numbers otherwise, by the vendor's: clients count blocks from 0. */
   private readonly numbers = new Map<number, number>()
   /** The last frame as official clients read it; null where they read the vendor's. */
@@ -107,7 +136,8 @@ export class MessagesWatcher implements Watcher {
       this.read(document) ??
       this.failed({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
     if (kind === frameKind.fault || kind === frameKind.empty) return kind
-    if (document.named) return this.repaired === null ? kind : frameKind.usage
+    if (document.named)
+      return this.repaired === null && this.beginning === '' ? kind : frameKind.usage
     this.ended = kind === frameKind.done
     // Official clients ignore events without a name, so that it is added before the frame is relayed.
     this.unnamed = document
@@ -132,6 +162,7 @@ export class MessagesWatcher implements Watcher {
   private readJson({ bytes, at, end, named }: Document): FrameKind {
     this.type = ''
     this.repaired = null
+    this.beginning = ''
     let delta = -1
     let error = false
     let index = -1
@@ -149,13 +180,16 @@ export class MessagesWatcher implements Watcher {
     }
     const past = skipSpace(bytes, top.at)
     if (past < end) throw new JsonSyntaxError(past, 'unexpected bytes after the event')
+    const isDelta = this.type === 'content_block_delta' && delta >= 0
+    if (isDelta && this.open === 0 && index >= 0) this.begin(bytes, delta, index, indexEnd)
     if (index >= 0 && (this.numbers.size > 0 || this.type === 'content_block_start'))
       this.number({ bytes, at, end: top.at, named }, index, indexEnd)
-    if (this.type === 'content_block_delta' && delta >= 0) return this.delta(bytes, delta)
+    if (isDelta) return this.delta(bytes, delta)
+    if (this.type === 'content_block_stop') this.open = Math.max(0, this.open - 1)
     if (this.type === 'content_block_stop' || this.type === 'ping') return frameKind.lifecycle
     if (this.type === 'message_stop') return frameKind.done
     const event = parseSpan(bytes, at, end) as JsonObject
-    const complete = completed(this.type, event)
+    const complete = this.identified(event) ?? completed(this.type, event)
     if (complete !== null) this.repaired = documentOf(JSON.stringify(complete), named)
     return this.readRare(event, error)
   }
@@ -164,16 +198,43 @@ export class MessagesWatcher implements Watcher {
   private number(document: Document, start: number, stop: number): void {
     const { bytes, at, end, named } = document
     const given = Number(textOf(bytes, start, stop))
-    if (this.type === 'content_block_start') {
-      this.numbers.delete(given)
-      if (given !== this.blocks) this.numbers.set(given, this.blocks)
-      this.blocks++
-    }
+    if (this.type === 'content_block_start') this.allot(given)
     const own = this.numbers.get(given)
     if (own === undefined) return
     const edit = { start: start - at, end: stop - at, text: String(own) }
     const edited = join(splice(bytes.subarray(at, end), [edit]))
     this.repaired = { bytes: edited, at: 0, end: edited.length, named }
+  }
+
+  private allot(given: number): void {
+    this.numbers.delete(given)
+    if (given !== this.blocks) this.numbers.set(given, this.blocks)
+    this.blocks++
+    this.open++
+  }
+
+  /** Begins the block that the delta at `at` belongs to; `bytes[start, stop)` is its number. */
+  private begin(bytes: Uint8Array, at: number, start: number, stop: number): void {
+    const { type } = parseSpan(bytes, at, valueEnd(bytes, at)) as JsonObject
+    const block = blockFor(text(type) ?? '')
+    if (block === null) return
+    this.beginning = frame('content_block_start', { index: this.blocks, content_block: block })
+    this.allot(Number(textOf(bytes, start, stop)))
+  }
+
+  /** The start of a call with an id of its own; null where it has one, and for any other event. */
+  private identified(event: JsonObject): JsonObject | null {
+    const block = objectOf(event.content_block)
+    if (this.type !== 'content_block_start' || block.type !== 'tool_use') return null
+    const id = text(block.id)
+    const own = id === null || this.calls.has(id) ? this.madeId() : id
+    this.calls.add(own)
+    if (own === id) return null
+    return { ...event, index: this.blocks - 1, content_block: { ...block, id: own } }
+  }
+
+  private madeId(): string {
+    return madeCallId(this.id ?? '', '0', this.blocks - 1)
   }
 
   private delta(bytes: Uint8Array, at: number): FrameKind {
@@ -252,12 +313,15 @@ export class MessagesWatcher implements Watcher {
 
   amend(bytes: Uint8Array, start: number, end: number): Uint8Array {
     const written = this.repaired ?? this.unnamed
+    const beginning = this.beginning === '' ? [] : [encoder.encode(this.beginning)]
     this.unnamed = null
     this.repaired = null
-    if (written === null || this.type === '') return bytes.subarray(start, end)
+    this.beginning = ''
+    if (written === null || this.type === '')
+      return join([...beginning, bytes.subarray(start, end)])
     const data = written.bytes.subarray(written.at, written.end)
     const name = encoder.encode(`event: ${this.type}\ndata: `)
-    return join([name, data, encoder.encode('\n\n')])
+    return join([...beginning, name, data, encoder.encode('\n\n')])
   }
 
   held(): null {

@@ -10,22 +10,13 @@ import { errorIn, faultInside } from '../openai/fault.ts'
 import { responseUsage } from '../openai/usage.ts'
 import { type FrameKind, frameKind, type ReplyQuirks, type Watcher } from '../reply.ts'
 import { emptyKind } from '../sse-frames.ts'
-import { citing, completeCitations } from './citations.ts'
 import { errorFrames, failFrames } from './errors.ts'
+import { beginnings, EventRepair } from './event-repair.ts'
 import { type Event, eventIn, terminals } from './events.ts'
 import { faultOfEvent, faultOfResponse } from './fault.ts'
 
 /** Events without content: a reply cut off after them can be retried on another channel. */
-const lifecycle: ReadonlySet<string> = new Set([
-  'response.created',
-  'response.queued',
-  'response.in_progress',
-  'response.output_item.added',
-  'response.content_part.added',
-  'response.reasoning_summary_part.added',
-  'keepalive',
-  'ping',
-])
+const lifecycle: ReadonlySet<string> = new Set([...beginnings, 'keepalive', 'ping'])
 
 const scan = new MemberScan()
 const encoder = new TextEncoder()
@@ -63,24 +54,26 @@ export class ResponsesWatcher implements Watcher {
   private events = 0
   /** The last frame does not belong to this format. */
   private foreign = false
-  /** The last frame with its citations completed; null where it stays as it is. */
-  private completed: Uint8Array | null = null
-  private readonly quirks: ReplyQuirks
+  /** The last frame as official clients read it; null where it stays as it is. */
+  private repaired: Uint8Array | null = null
+  private readonly repair: EventRepair
 
   constructor(quirks: ReplyQuirks) {
-    this.quirks = quirks
+    this.repair = new EventRepair(quirks)
   }
 
   frame(bytes: Uint8Array, start: number, end: number): FrameKind {
     this.semantic = false
     this.foreign = false
-    this.completed = null
+    this.repaired = null
     try {
       const event = eventIn(bytes, start, end)
       if (event === null) return this.empty(bytes, start, end)
-      this.events++
       const kind = this.judge(event)
-      return kind !== frameKind.fault && this.completes(event) ? frameKind.usage : kind
+      if (kind === frameKind.fault) return kind
+      const isRepaired = this.repairs(event)
+      this.events++
+      return isRepaired ? frameKind.usage : kind
     } catch (error) {
       if (!(error instanceof JsonSyntaxError)) throw error
       return this.failed({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
@@ -88,7 +81,7 @@ export class ResponsesWatcher implements Watcher {
   }
 
   amend(bytes: Uint8Array, start: number, end: number): Uint8Array | null {
-    return this.foreign ? null : (this.completed ?? bytes.subarray(start, end))
+    return this.foreign ? null : (this.repaired ?? bytes.subarray(start, end))
   }
 
   held(): null {
@@ -101,12 +94,11 @@ export class ResponsesWatcher implements Watcher {
     return failFrames(error, response, this.events)
   }
 
-  /** Whether the event's citations had to be completed. Throws JsonSyntaxError. */
-  private completes({ type, bytes, start, end }: Event): boolean {
-    if (this.quirks.bareCitations !== true || !citing.has(type)) return false
-    const value = parseSpan(bytes, start, end) as JsonObject
-    if (!completeCitations(value)) return false
-    this.completed = encoder.encode(`event: ${type}\ndata: ${JSON.stringify(value)}\n\n`)
+  /** Whether the event had to be repaired. Throws JsonSyntaxError. */
+  private repairs(event: Event): boolean {
+    const value = this.repair.repaired(event)
+    if (value === null) return false
+    this.repaired = encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(value)}\n\n`)
     return true
   }
 

@@ -10,6 +10,7 @@ import { responseUsage } from '../openai/usage.ts'
 import { faulty, readable, withoutList } from '../openai/whole.ts'
 import type { ReplyQuirks, WholeReply } from '../reply.ts'
 import { completeCitations } from './citations.ts'
+import { fillArguments, lacksArguments } from './event-repair.ts'
 import { faultOfResponse } from './fault.ts'
 import { finishOf } from './watcher.ts'
 
@@ -64,7 +65,7 @@ export function readWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
     const list = usage === null ? parseSpan(body, output.start, output.end) : null
     return {
       fault: null,
-      bytes: quirks.bareCitations === true ? cited(body, at, end) : body,
+      bytes: repaired(body, at, end, quirks),
       usage,
       ...unbelieved(usage, said['usage']),
       outputBytes: usage === null ? outputBytes(list as JsonObject[string]) : null,
@@ -74,10 +75,19 @@ export function readWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
   })
 }
 
-/** The reply with its citations completed. */
-function cited(body: Uint8Array, at: number, end: number): Uint8Array {
+/** The reply with its citations completed, and with arguments for its calls that have none. */
+function repaired(
+  body: Uint8Array,
+  at: number,
+  end: number,
+  { bareCitations }: ReplyQuirks,
+): Uint8Array {
+  const isCalling = lacksArguments(body, at)
+  if (bareCitations !== true && !isCalling) return body
   const value = parseSpan(body, at, end) as JsonObject
-  return completeCitations(value) ? encoder.encode(JSON.stringify(value)) : body
+  const isFilled = isCalling && fillArguments(value)
+  const isCompleted = bareCitations === true && completeCitations(value)
+  return isFilled || isCompleted ? encoder.encode(JSON.stringify(value)) : body
 }
 
 /** Paths of usage: in an event it is inside the response. */
