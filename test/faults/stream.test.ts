@@ -267,8 +267,7 @@ test('U22 an error event after content: the stream ends in it, in our words', as
   })
 })
 
-test('U23 deltas of tool calls out of order, and one index twice: each in its place', async () => {
-  const opening = event(delta({ role: 'assistant', content: null }))
+test('U23 deltas of tool calls out of order, and one index twice: passed on as they came', async () => {
   const call = (index: number, more: Record<string, unknown>) =>
     event(delta({ tool_calls: [{ index, ...more }] }))
   const calls = [
@@ -278,6 +277,7 @@ test('U23 deltas of tool calls out of order, and one index twice: each in its pl
     call(0, { function: { arguments: ':1}' } }),
     call(0, { id: 'call_a', type: 'function', function: { name: 'first', arguments: '' } }),
   ]
+  const payloads = calls.map((piece) => piece.toString().split('\r\n')[1]?.trimEnd().slice(6) ?? '')
   await onStage({ alone: true }, async (scene) => {
     const finish = [
       event(delta({}, 'tool_calls')),
@@ -285,25 +285,12 @@ test('U23 deltas of tool calls out of order, and one index twice: each in its pl
       event('[DONE]'),
     ]
     scene.first.on('m', [
-      send(Buffer.concat([Buffer.from(sseHead), opening, ...calls, ...finish])),
+      send(Buffer.concat([Buffer.from(sseHead), ...calls, ...finish])),
       send(lastChunk),
     ])
     const seen = await scene.stream()
-    const pieces = seen.events
-      .slice(1, 6)
-      .map((each) => JSON.parse(each).choices[0].delta.tool_calls[0])
-    const said = [0, 1].map((index) =>
-      pieces.filter((each) => each.index === index).map((each) => each.function.arguments),
-    )
-    expect(pieces.map(({ index, id }) => [index, id])).toEqual([
-      [0, 'call_b'],
-      [1, 'call_a'],
-      [0, undefined],
-      [1, undefined],
-      [1, undefined],
-    ])
-    expect(said.map((each) => each.join(''))).toEqual(['{}', '{"a":1}'])
-    expect(seen.events).toHaveLength(8)
+    expect(seen.events.slice(0, 5)).toEqual(payloads)
+    expect(seen.events).toHaveLength(7)
     expect(await scene.gateway.row(seen.requestId)).toMatchObject({ input: 7, output: 5 })
   })
 })

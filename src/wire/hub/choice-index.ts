@@ -4,7 +4,7 @@ import type { JsonValue } from '../ir.ts'
 import { wholeNumber } from '../json/value.ts'
 
 /** OpenAI's `n` is at most 128, and official clients fail at a larger index. */
-const largestIndex = 127
+export const largestIndex = 127
 
 /** The vendor's index; the choice's place in its list where that is not a possible one. */
 export function choiceIndex(value: JsonValue | undefined, place: number): number {

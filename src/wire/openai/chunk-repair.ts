@@ -1,7 +1,8 @@
 // Repairs chunks of a chat at which official clients fail, or which they read otherwise than their vendor means them.
 
+import { largestIndex } from '../hub/choice-index.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { isObject, jsonTextOf, objectOf, objectsIn, stringOf } from '../json/value.ts'
+import { isObject, jsonTextOf, objectOf, objectsIn, stringOf, wholeNumber } from '../json/value.ts'
 import { callsIn, madeCallId, plainContent } from './message-repair.ts'
 
 interface Call {
@@ -14,7 +15,10 @@ interface Call {
   empty: boolean
 }
 
-/** Gives each call of one choice an id of its own, and its place among them as its number: clients count from 0. */
+/**
+ * Gives each call of one choice a number and an id of its own. Numbers of the vendor are kept where they tell calls
+ * apart, whatever their order.
+ */
 class Calls {
   private readonly calls: Call[] = []
   private readonly reply: string
@@ -82,12 +86,20 @@ class Calls {
   }
 
   private open(index: JsonValue | undefined, id: string, custom: boolean): Call {
-    const at = this.calls.length
     const taken = id === '' || this.calls.some((call) => call.id === id)
-    const own = taken ? madeCallId(this.reply, this.choice, at) : id
-    const call = { index, at, id: own, custom, named: false, empty: true }
+    const own = taken ? madeCallId(this.reply, this.choice, this.calls.length) : id
+    const call = { index, at: this.number(index), id: own, custom, named: false, empty: true }
     this.calls.push(call)
     return call
+  }
+
+  private number(index: JsonValue | undefined): number {
+    const used = new Set(this.calls.map(({ at }) => at))
+    const given = wholeNumber(index, 0)
+    if (given !== null && given <= largestIndex && !used.has(given)) return given
+    let free = 0
+    while (used.has(free)) free++
+    return free
   }
 }
 

@@ -211,7 +211,9 @@ export class ChunkScan {
       }
     }
     const isBegun = this.ends === null ? this.begun : this.ends.has(index)
-    if (this.hasRole === false && !isBegun) this.noteRoleless(choiceList.count - 1)
+    // One that begins with a call passes as it came: clients read calls without a role.
+    if (this.hasRole === false && !isBegun && this.pieces === 0)
+      this.noteRoleless(choiceList.count - 1)
     this.begun = true
     if (this.ends !== null && (ends || !this.ends.has(index))) this.ends.set(index, ends)
   }
