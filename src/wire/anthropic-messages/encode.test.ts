@@ -198,6 +198,17 @@ describe('thinking', () => {
     ])
   })
 
+  test.each([
+    'claude-opus-4-7',
+    'claude-opus-4-8',
+    'claude-opus-5',
+    'claude-sonnet-5',
+    'claude-new',
+  ])('a budget is an effort for %s, which refuses budgets', (model) => {
+    const asked = { max_tokens: 20_000, thinking: { type: 'enabled', budget_tokens: 3_000 } }
+    expect(thinking(asked, model)).toEqual([adaptive, 'medium', []])
+  })
+
   test('rules temperature out, and is ruled out by a call that must be made', () => {
     const warm = chat({ reasoning_effort: 'low', temperature: 0.3 }, older)
     expect([warm.value.temperature, warm.dropped]).toEqual([undefined, ['temperature']])

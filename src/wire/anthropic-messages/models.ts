@@ -45,8 +45,9 @@ const older: ModelTraits = {
 const budgeted: ModelTraits = { ...older, maxOutput: 64_000, budget: true, canDisable: true }
 const generation45: ModelTraits = { ...budgeted, samplingBoth: false, structured: true }
 const generation46: ModelTraits = { ...generation45, maxOutput: 128_000, adaptive: true }
-const newest: ModelTraits = { ...generation46, sampling: false, xhigh: true }
-const always: ModelTraits = { ...newest, canDisable: false, budget: false }
+/** From 4.7 on a budget is answered with 400 (Anthropic, "Troubleshooting thinking"). */
+const newest: ModelTraits = { ...generation46, budget: false, sampling: false, xhigh: true }
+const always: ModelTraits = { ...newest, canDisable: false }
 
 /**
  * Sources: Anthropic's "Models overview", "Adaptive thinking", "Effort" and "Structured outputs", and the capability
@@ -55,7 +56,7 @@ const always: ModelTraits = { ...newest, canDisable: false, budget: false }
 const table: readonly (readonly [part: string, traits: ModelTraits])[] = [
   ['claude-sonnet-5-5', { ...always, forcedTool: false, betweenTools: true }],
   ['claude-opus-5-5', { ...always, forcedTool: false }],
-  ['claude-haiku-5-5', { ...newest, budget: false }],
+  ['claude-haiku-5-5', newest],
   ['claude-fable-5-2', { ...always, forcedTool: false }],
   ['claude-fable-5-1', { ...always, forcedTool: false }],
   ['claude-fable-5', always],
