@@ -34,6 +34,11 @@ test('a limit that is set counts in place of the client’s, a default where the
   expect(bound(5, chat({ set: { temperature: 0 } }))).toEqual([5, undefined])
 })
 
+test('a limit smaller than Responses take is held for as it is raised', () => {
+  expect(bound(5, chat(), { dialect: 'openai-responses' })).toEqual([5, 16])
+  expect(bound(16, { dialect: 'openai-responses' })).toEqual([16, undefined])
+})
+
 test('the longest of several counts, and no limit is the longest', () => {
   expect(bound(5, chat(), chat({ set: { max_tokens: 9 } }))).toEqual([9, undefined])
   expect(bound(5, chat(), chat({ remove: ['max_tokens'] }))).toEqual([null, 5])

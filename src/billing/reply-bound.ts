@@ -4,6 +4,7 @@ import { isLimit } from '../config/parameter-rules.ts'
 import { factsOf } from '../router/facts.ts'
 import type { Candidate } from '../router/route.ts'
 import type { ClientDialect } from '../wire/dialect.ts'
+import { leastLimit } from '../wire/openai-responses/hub-settings.ts'
 import type { Peek } from '../wire/request.ts'
 
 /** The request as it is authorized: with the longest reply that any of its channels may be asked for. */
@@ -12,13 +13,21 @@ export function boundedBy(
   peek: Peek,
   { operation }: Pick<ClientDialect, 'operation'>,
 ): Peek {
-  if (!factsOf(candidates).changesParameters) return peek
   if (operation !== 'chat' && operation !== 'completion') return peek
+  if (!factsOf(candidates).changesParameters) return raised(candidates, peek)
   const bounds = candidates.map((candidate) => boundOf(candidate, peek))
   const known = bounds.filter((bound) => bound !== null)
   if (known.length === bounds.length) return { ...peek, maxOutputTokens: Math.max(...known) }
   const least = Math.max(peek.leastOutputTokens ?? 0, peek.maxOutputTokens ?? 0, ...known)
   return { ...peek, maxOutputTokens: null, leastOutputTokens: least }
+}
+
+/** A limit below what the Responses format takes is raised on the way to it. */
+function raised(candidates: readonly Candidate[], peek: Peek): Peek {
+  const { maxOutputTokens: asked } = peek
+  if (asked === null || asked >= leastLimit) return peek
+  const isRaised = candidates.some(({ dialect }) => dialect === 'openai-responses')
+  return isRaised ? { ...peek, leastOutputTokens: leastLimit } : peek
 }
 
 /** The fields a vendor reads its limit from, by dialect; a vendor may ignore fields of other names. */
