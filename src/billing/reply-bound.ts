@@ -4,6 +4,7 @@ import { isLimit } from '../config/parameter-rules.ts'
 import { factsOf } from '../router/facts.ts'
 import type { Candidate } from '../router/route.ts'
 import type { ClientDialect } from '../wire/dialect.ts'
+import { limitMembers } from '../wire/limit-members.ts'
 import { leastLimit } from '../wire/openai-responses/hub-settings.ts'
 import type { Peek } from '../wire/request.ts'
 
@@ -30,26 +31,13 @@ function raised(candidates: readonly Candidate[], peek: Peek): Peek {
   return isRaised ? { ...peek, leastOutputTokens: leastLimit } : peek
 }
 
-/** The fields a vendor reads its limit from, by dialect; a vendor may ignore fields of other names. */
-const limitsRead: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries({
-    'openai-chat': ['max_tokens', 'max_completion_tokens'],
-    'openai-completions': ['max_tokens'],
-    'openai-responses': ['max_output_tokens'],
-    'anthropic-messages': ['max_tokens'],
-    'cohere-v2': ['max_tokens'],
-    gemini: ['generationConfig.maxOutputTokens'],
-    'bedrock-converse': ['inferenceConfig.maxTokens'],
-  }),
-)
-
 /** The largest reply a channel may be asked for; null if no field that is certainly read limits it. */
 function boundOf(
   { parameters = {}, dialect }: Pick<Candidate, 'parameters' | 'dialect'>,
   { maxOutputTokens }: Peek,
 ): number | null {
   const { set = {}, remove = [], defaults = {} } = parameters
-  const read = limitsRead.get(dialect) ?? []
+  const read = limitMembers[dialect] ?? []
   const limitIn = (values: Readonly<Record<string, unknown>>): number | null => {
     const found = read.filter((name) => Object.hasOwn(values, name))
     return found.length === 0 ? null : Math.max(...found.map((name) => Number(values[name])))

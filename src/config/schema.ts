@@ -323,7 +323,7 @@ export const model = section({
   ),
   maxOutput: key(
     count,
-    'Most tokens of one reply; left out: as in the built-in catalogue, else unknown.',
+    'Most tokens of one reply, to which a greater limit in a request is lowered; left out: as in the built-in catalogue, else unknown.',
   ),
   vision: key(
     yesOrNo,

@@ -1,6 +1,7 @@
 // Builds the model access of one configuration: which channels serve which names, and what is known of them.
 
 import { createCatalog } from '../catalog/catalog.ts'
+import { undated } from '../catalog/dated.ts'
 import type { Catalog } from '../catalog/model.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
 import type { PriceBook } from '../meter/meter.ts'
@@ -21,10 +22,23 @@ export function buildModelAccess(
     speaks: (vendor) => vendors[vendor]?.speaks ?? [],
     vendorModels: (vendor) => catalog.ofVendor(vendor).map((model) => model.id),
     vendorsName: catalog.vendorsName,
+    maxOutput: (vendor, name, own) =>
+      config.models[name]?.maxOutput ??
+      shippedMaxOutput(catalog, vendor, own) ??
+      shippedMaxOutput(catalog, vendor, name) ??
+      catalog.assume(name, '').maxOutput,
     knownModels: catalog.known,
     withoutSettings: (vendor, name) => vendors[vendor]?.quirks.withoutSettings?.(name) ?? null,
   })
   return createModelAccess({ config, catalog, directory, prices })
+}
+
+/** What is known of the vendor's own model of this name, or of the one that it is a snapshot of. */
+function shippedMaxOutput(catalog: Catalog, vendor: string, name: string): number | null {
+  const shipped = catalog.ofVendor(vendor)
+  const base = undated(name)
+  const found = shipped.find(({ id }) => id === name) ?? shipped.find(({ id }) => id === base)
+  return found?.maxOutput ?? null
 }
 
 /** The catalogue of one configuration, to be shared: it holds all configured and all shipped models. */

@@ -45,7 +45,7 @@ export function identityRequest(
   const made = peek.vendorEdits ?? []
   const own = thoughts === undefined ? made : cutting(made, thoughts.spans)
   const gone = thoughts?.names ?? nothing
-  const rule = ruleFor(vendor, { dialect, model, asked: peek.model }, peek.keys)
+  const rule = ruleFor(vendor, candidate, peek, peek.keys)
   const call = { dialect, model, stream: peek.stream, sentBack: peek.sentBack }
   if (amend !== undefined && needsAmend(amend, peek.keys, peek.body, call)) {
     const body = parsedObject(own.length === 0 ? peek.body : join(splice(peek.body, own)))

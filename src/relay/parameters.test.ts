@@ -15,6 +15,11 @@ const rule: ParameterRule = {
   renamed: { max_tokens: 'max_completion_tokens' },
   entry: { list: 'list', entry: 'p', about: 'top_p' },
   dropped: (value) => (value('reasoning_effort') === 'none' ? ['stop'] : ['temperature', 'top_p']),
+  replaced: (value) =>
+    new Map([
+      ...(value('max_tokens') === 1 ? [['max_tokens', { value: 0, name: 'limit' }] as const] : []),
+      ...(value('x') === 'none' ? [['x', { value: null, name: 'x' }] as const] : []),
+    ]),
 }
 
 function edited(
@@ -63,6 +68,8 @@ test.each([
   ['{"max_tokens":7,"x":1,"max_completion_tokens":5}', '{"x":1,"max_completion_tokens":5}'],
   ['{"max_tokens":7,"max_completion_tokens":null}', '{"max_completion_tokens":7}'],
   ['{"temperature":null,"x":1}', '{"temperature":null,"x":1}'],
+  ['{"max_tokens" : 1, "x":"none"}', '{"max_completion_tokens" : 0}'],
+  ['{"max_tokens":1,"x":2,"max_completion_tokens":5}', '{"x":2,"max_completion_tokens":5}'],
   [
     '{"temperature":0.5,"stop":"a","reasoning_effort":"none"}',
     '{"temperature":0.5,"reasoning_effort":"none"}',

@@ -1,29 +1,64 @@
-// Removes the parameters that a request's model refuses, and renames those it takes by another name.
+// Removes the parameters that a request's model refuses, replaces values that it refuses, and renames those it takes by
+// another name.
 
-import type { NamedCall, ParameterRule, Vendor } from '../vendors/vendor.ts'
+import type { Candidate } from '../router/route.ts'
+import type { ParameterRule, Vendor } from '../vendors/vendor.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { type Member, members, parseSpan, skipSpace } from '../wire/json/scan.ts'
 import type { Edit } from '../wire/json/splice.ts'
+import { isObject } from '../wire/json/value.ts'
 import { removals, renaming } from '../wire/json/without.ts'
+import { limitMembers } from '../wire/limit-members.ts'
 import type { Peek } from '../wire/request.ts'
 
 /** The rule for a request with these members; null where it concerns none of them. */
 export function ruleFor(
   vendor: Vendor,
-  call: NamedCall,
+  { dialect, model, maxOutput }: Candidate,
+  { model: asked, maxOutputTokens }: Peek,
   keys: readonly string[],
 ): ParameterRule | null {
-  const rule = vendor.quirks.parameters?.(call) ?? null
-  if (rule === null) return null
-  for (const key of rule.keys) if (keys.includes(key)) return rule
-  return null
+  const rule = vendor.quirks.parameters?.({ dialect, model, asked }) ?? null
+  const own = rule?.keys.some((key) => keys.includes(key)) === true ? rule : null
+  const isOver = maxOutput !== undefined && maxOutputTokens !== null && maxOutputTokens > maxOutput
+  return isOver ? limited(own ?? nothingRefused, limitMembers[dialect] ?? [], maxOutput) : own
 }
+
+const nothingRefused: ParameterRule = { keys: [], dropped: () => [] }
+
+/** The rule that also lowers the token limit to what the model can write. */
+function limited(rule: ParameterRule, names: readonly string[], maxOutput: number): ParameterRule {
+  const lowered = (given: JsonValue | undefined): JsonValue | undefined =>
+    typeof given === 'number' && given > maxOutput ? maxOutput : undefined
+  return {
+    ...rule,
+    replaced(value) {
+      const found = new Map(rule.replaced?.(value))
+      for (const path of names) {
+        const [member = '', inner] = path.split('.')
+        const given = value(member)
+        if (inner === undefined) {
+          const sent = lowered(given)
+          if (sent !== undefined) found.set(member, { value: sent, name: limitName })
+        } else if (isObject(given)) {
+          const sent = lowered(given[inner])
+          if (sent !== undefined)
+            found.set(member, { value: { ...given, [inner]: sent }, name: limitName })
+        }
+      }
+      return found
+    },
+  }
+}
+
+/** The hub's name of the limit. */
+const limitName = 'max_tokens'
 
 const nothing: readonly Edit[] = []
 
 interface Refused {
   readonly edits: readonly Edit[]
-  /** Names of the parameters that were removed, to be reported to the client. */
+  /** Names of the parameters that were removed or changed, to be reported to the client. */
   readonly dropped: readonly string[]
 }
 
@@ -64,6 +99,13 @@ export function refusedIn(
       edits.push(renaming(member, to))
     }
   }
+  for (const [key, { value: sent, name }] of rule.replaced?.(value) ?? []) {
+    const member = given(key)
+    if (member === undefined || gone.has(key)) continue
+    if (!dropped.includes(name)) dropped.push(name)
+    if (sent === null) gone.add(key)
+    else edits.push({ start: member.start, end: member.end, text: JSON.stringify(sent) })
+  }
   edits.push(...removals(found, ({ key }) => gone.has(key)))
   return { edits, dropped }
 }
@@ -90,10 +132,11 @@ function cutEntry(
   return true
 }
 
-/** Makes the same changes in a parsed body; returns the names of the removed parameters. */
+/** Makes the same changes in a parsed body; returns the names of the removed and the changed parameters. */
 export function withoutRefused(rule: ParameterRule, body: JsonObject): readonly string[] {
   const given = (name: string): boolean => body[name] !== undefined && body[name] !== null
-  const refused = rule.dropped((name) => body[name] ?? undefined)
+  const value = (name: string) => body[name] ?? undefined
+  const refused = rule.dropped(value)
   const dropped = refused.filter(given)
   const { entry } = rule
   if (entry !== undefined && refused.includes(entry.about)) {
@@ -101,7 +144,15 @@ export function withoutRefused(rule: ParameterRule, body: JsonObject): readonly 
     if (left !== null) body[entry.list] = left
     if (left !== null && !dropped.includes(entry.about)) dropped.push(entry.about)
   }
+  const replaced = rule.replaced?.(value) ?? []
   for (const name of dropped) delete body[name]
+  for (const [key, { value: sent, name }] of replaced) {
+    const other = rule.renamed?.[key]
+    if (other !== undefined && given(other)) continue
+    if (!dropped.includes(name)) dropped.push(name)
+    if (sent === null) delete body[key]
+    else body[key] = sent
+  }
   for (const [from, to] of Object.entries(rule.renamed ?? {})) {
     if (!given(from)) continue
     if (!given(to)) body[to] = body[from]

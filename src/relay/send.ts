@@ -10,6 +10,7 @@ import type { Exchange, LocalService } from '../vendors/transport.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Peek, Span } from '../wire/request.ts'
 import type { Channel } from './channel.ts'
+import { clientName } from './client-names.ts'
 import { identityRequest } from './identity.ts'
 import { hasOpaque, openedOpaque, originOf } from './opaque-bytes.ts'
 import type { AttemptHandler, AttemptPlan, RelayOperation } from './operation.ts'
@@ -80,7 +81,8 @@ export function prepare(
   if (peek === null) return translated(plan, client, to)
   const { segments, dropped } = identityRequest(peek, candidate, channel)
   const changed = changedBy(channel, segments)
-  return { plan: without(plan, dropped), segments: changed, contentType: null, to }
+  const named = dropped.map((name) => clientName(request, name))
+  return { plan: without(plan, named), segments: changed, contentType: null, to }
 }
 
 /** Translates the request into the vendor's format. */

@@ -124,7 +124,7 @@ function encodedNow(
   const body = written.value
   if (decoded.stream && vendor.quirks.usageOnStream === 'ask' && !usageAlways)
     body['stream_options'] = { include_usage: true }
-  const rule = ruleFor(vendor, { dialect, model, asked: request.peek.model }, Object.keys(body))
+  const rule = ruleFor(vendor, candidate, request.peek, Object.keys(body))
   const refused = rule === null ? [] : withoutRefused(rule, body)
   const { amend } = vendor.quirks
   const call = { dialect, model, stream: decoded.stream }

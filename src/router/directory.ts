@@ -18,6 +18,8 @@ interface DirectoryOptions {
   readonly vendorModels: (vendorId: string) => readonly string[]
   /** The vendor's own name for a model of its catalogue, where it differs. */
   readonly vendorsName?: (vendorId: string, name: string) => string
+  /** The most tokens that a vendor's model can write, by the client's and the vendor's name; null: not known. */
+  readonly maxOutput?: (vendorId: string, name: string, vendorsName: string) => number | null
   /** Names listed for a pattern whose vendor has no catalogue: the models known of other vendors. */
   readonly knownModels?: readonly string[]
   /** A name without the settings that a vendor allows behind it (`sandbox/chat+first=5`); null: it has none. */
@@ -158,6 +160,7 @@ function servedOf(options: DirectoryOptions): readonly Served[] {
       speaks,
       offer: offerOf(channel),
       withoutSettings: (name) => options.withoutSettings?.(vendor, name) ?? null,
+      maxOutput: (name, own) => options.maxOutput?.(vendor, name, own) ?? null,
       vendorsName: (name) => options.vendorsName?.(vendor, name) ?? name,
     }
   })
@@ -224,18 +227,20 @@ function find(
   const by = foundBy(group, model)
   if (by === null) return none
   const found: Candidate[] = []
-  for (const [{ channel, speaks, vendorsName }, target] of by.targets()) {
+  for (const [{ channel, speaks, vendorsName, maxOutput }, target] of by.targets()) {
     const same = speaks.find((known) => known === dialect)
     const spoken = same ?? speaks.find((known) => hubbed(dialect, known))
     if (spoken === undefined) continue
     const lanes = lanesOf(channel)
     const { costMultiplier, limits, parameters } = channel
     const costNano = costMultiplier === undefined ? null : parseUnits(costMultiplier)
+    const most = maxOutput(by.name, vendorsName(target))
     for (const { lane } of lanes) {
       found.push({
         channelId: channel.id,
         ...(lane !== channel.id && { lane }),
         model: vendorsName(target),
+        ...(most !== null && { maxOutput: most }),
         dialect: spoken,
         identity: same !== undefined,
         priority: channel.priority,

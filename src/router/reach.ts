@@ -55,6 +55,8 @@ export interface Served {
   readonly offer: Offer
   readonly withoutSettings: (name: string) => string | null
   readonly vendorsName: (name: string) => string
+  /** The most tokens that its model can write, by the client's and the vendor's name; null: not known. */
+  readonly maxOutput: (name: string, vendorsName: string) => number | null
 }
 
 /** An index of channels by the names they serve. */

@@ -11,6 +11,8 @@ export interface Candidate {
   readonly lane?: string
   /** The vendor's own name of the model. */
   readonly model: string
+  /** The most tokens that the model can write; absent: not known. */
+  readonly maxOutput?: number
   /** The dialect used with the vendor. */
   readonly dialect: VendorDialectId
   /** The vendor speaks the client's dialect, so bytes are relayed. */

@@ -368,35 +368,6 @@ test('DashScope is told not to think where an open model is asked for a whole re
     expect(needed(amend, body, { ...whole, ...more })).toBe(false)
 })
 
-test('an effort is left out for Grok models that refuse it, in both formats', () => {
-  const parameters = vendors['xai']?.quirks.parameters
-  const amend = amendOf('xai')
-  const refused: readonly [model: string, isRefused: boolean][] = [
-    ['grok-4-fast-reasoning', true],
-    ['grok-4-0709', true],
-    ['grok-4.20-0309-non-reasoning', true],
-    ['grok-code-fast-1', true],
-    ['grok-3', true],
-    ['grok-3-mini', false],
-    ['grok-4.3', false],
-    ['grok-4.20-multi-agent-0309', false],
-    ['grok-4', false],
-    ['grok-5', false],
-  ]
-  for (const [model, isRefused] of refused) {
-    const rule = parameters?.({ dialect: 'openai-chat', model, asked: model })
-    const names = rule?.dropped(() => 'low') ?? []
-    expect([model, names.includes('reasoning_effort')]).toEqual([model, isRefused])
-    const body = { reasoning: { effort: 'low', summary: 'auto' } }
-    const call = { dialect: 'openai-responses', model, stream: true } as const
-    const { reasoning } = amend.body(body, call)
-    expect([model, reasoning]).toEqual([
-      model,
-      isRefused ? { summary: 'auto' } : { effort: 'low', summary: 'auto' },
-    ])
-  }
-})
-
 test('sampling is left out for Kimi models where it is fixed', () => {
   const parameters = vendors['moonshot']?.quirks.parameters
   const named = (model: string) => parameters?.({ dialect: 'openai-chat', model, asked: model })

@@ -2,11 +2,12 @@
 
 import { amendments, developerAsSystem, dropped, droppedWhen } from './amendments.ts'
 import { chatAndCompletions, openaiCompatible } from './compatible.ts'
-import { refuses } from './parameters.ts'
+import { thinking } from './efforts.ts'
 import { withoutReplyMembers } from './sent-back.ts'
 import type { Vendor } from './vendor.ts'
 
-const refused = refuses('frequency_penalty', 'presence_penalty', 'logit_bias', 'verbosity')
+const refused = ['frequency_penalty', 'presence_penalty', 'logit_bias', 'verbosity']
+const three = ['low', 'medium', 'high']
 
 /** The members are those that Cerebras's page "OpenAI compatibility" lists as answered with 400. */
 export const cerebras = openaiCompatible({
@@ -16,7 +17,12 @@ export const cerebras = openaiCompatible({
   speaks: chatAndCompletions,
   quirks: {
     refusesThoughts: true,
-    parameters: ({ dialect }) => (dialect === 'openai-chat' ? refused : null),
+    // Cerebras, "Reasoning" and the pages of its models.
+    parameters: thinking(
+      { name: /gpt-oss/, efforts: three, refused },
+      { name: /zai-glm|qwen-?3\.\d|gemma-4/, efforts: ['none', ...three], refused },
+      { name: /./, efforts: [], refused },
+    ),
     amend: amendments(
       droppedWhen('frequency_penalty', 0, null),
       droppedWhen('presence_penalty', 0, null),

@@ -2,8 +2,8 @@
 
 import { amendments, dropped, unnamed } from './amendments.ts'
 import { audioDialects, chatOnly, openaiCompatible } from './compatible.ts'
+import { thinking } from './efforts.ts'
 import { transcripts } from './openai-transcripts.ts'
-import { refuses } from './parameters.ts'
 import { withoutReplyMembers } from './sent-back.ts'
 import type { Vendor } from './vendor.ts'
 
@@ -25,7 +25,7 @@ const transcription = transcripts({
  * Answered with 400, as are a message's `name` (Groq, "OpenAI compatibility") and whatever is not in Groq's API
  * reference (`property 'prompt_cache_key' is unsupported`).
  */
-const refused = refuses(
+const refused = [
   'logprobs',
   'top_logprobs',
   'logit_bias',
@@ -34,7 +34,7 @@ const refused = refuses(
   'prompt_cache_options',
   'verbosity',
   'safety_identifier',
-)
+]
 
 export const groq = openaiCompatible({
   id: 'groq',
@@ -44,7 +44,12 @@ export const groq = openaiCompatible({
   quirks: {
     usageOnStream: 'always',
     refusesThoughts: true,
-    parameters: ({ dialect }) => (dialect === 'openai-chat' ? refused : null),
+    // Groq, "Reasoning", options for the effort; any other model answers it with 400.
+    parameters: thinking(
+      { name: /gpt-oss/, efforts: ['low', 'medium', 'high'], refused },
+      { name: /qwen3/, efforts: ['none', 'default'], refused },
+      { name: /./, efforts: [], refused },
+    ),
     amend: amendments(dropped('stream_format'), unnamed, withoutReplyMembers),
     usagePath: ['x_groq', 'usage'],
   },

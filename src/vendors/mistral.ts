@@ -14,10 +14,10 @@ import {
   unnamed,
 } from './amendments.ts'
 import { chatAndEmbeddings, openaiCompatible } from './compatible.ts'
+import { thinking } from './efforts.ts'
 import { identifier } from './hash.ts'
 import { lazyAdapter } from './media.ts'
 import { voxtral } from './mistral-transcripts.ts'
-import { refuses } from './parameters.ts'
 import { hasCalls, withCallIds, withoutReplyMembers } from './sent-back.ts'
 import { count, detail, withCached, withSound } from './usage.ts'
 import type { Vendor } from './vendor.ts'
@@ -108,7 +108,9 @@ const embeddings: Amendment = {
 }
 
 /** Not among its parameters (mistralai, `ChatCompletionRequest`), and answered with 422. */
-const refused = refuses('logit_bias', 'verbosity')
+const refused = ['logit_bias', 'verbosity']
+/** Small 4 and Medium 3.5, the models whose effort may be chosen (Mistral, "Reasoning"); others answer it with 422. */
+const thinkers = /^mistral-(small-(latest|4|2603)|medium-(3[.-]5|2604))/
 
 function cachedTokens(usage: JsonObject): JsonObject {
   const cached =
@@ -128,7 +130,10 @@ export const mistral = openaiCompatible({
   speaks: [...chatAndEmbeddings, 'openai-transcriptions', 'openai-speech', 'openai-moderations'],
   quirks: {
     usageOnStream: 'always',
-    parameters: ({ dialect }) => (dialect === 'openai-chat' ? refused : null),
+    parameters: thinking(
+      { name: thinkers, efforts: ['none', 'high'], refused },
+      { name: /./, efforts: [], refused },
+    ),
     amend: amendments(
       maxTokensOnly,
       renamed('seed', 'random_seed'),

@@ -4,11 +4,10 @@ import { traitsOf as claudeTraits, refusedSampling } from '../wire/anthropic-mes
 import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
-import { type OpenAiTraits, traitsOf } from '../wire/openai/models.ts'
+import { effortsOf, type OpenAiTraits, traitsOf } from '../wire/openai/models.ts'
 import { textLogprobs } from '../wire/openai-responses/include.ts'
-import type { NamedCall, ParameterRule } from './vendor.ts'
-
-type Value = (name: string) => JsonValue | undefined
+import { effortMember, replacedEffort, replacing } from './efforts.ts'
+import type { NamedCall, ParameterRule, Value } from './vendor.ts'
 
 /** Refuses these parameters whatever their value. */
 export function refuses(...keys: readonly string[]): ParameterRule {
@@ -67,7 +66,29 @@ function claudeRule(model: string): ParameterRule | null {
 function ruleOf({ dialect, model }: NamedCall): ParameterRule | null {
   if (dialect === 'anthropic-messages') return claudeRule(model)
   const traits = traitsOf(model)
-  return traits === null ? null : (ofDialect[dialect]?.(traits) ?? null)
+  const rule = traits === null ? null : (ofDialect[dialect]?.(traits) ?? null)
+  const efforts = rule === null ? null : effortsOf(model, dialect === 'openai-chat')
+  return rule === null || efforts === null ? rule : withEfforts(rule, dialect, efforts)
+}
+
+/** Adds the efforts that the model takes to what it refuses. */
+function withEfforts(
+  rule: ParameterRule,
+  dialect: VendorDialectId,
+  efforts: readonly string[],
+): ParameterRule {
+  const member = effortMember(dialect)
+  return {
+    ...rule,
+    keys: [...rule.keys, member],
+    // What else the model takes depends on the effort that it is sent.
+    dropped: (value) =>
+      rule.dropped((name) => {
+        const sent = name === member ? replacedEffort(dialect, efforts, value) : null
+        return sent === null ? value(name) : sent.value
+      }),
+    replaced: (value) => replacing(dialect, efforts, value),
+  }
 }
 
 /** The most names whose rules are cached; further names are looked up each time. */

@@ -54,6 +54,17 @@ export interface Amend {
   body(body: JsonObject, call: Call, options?: ChannelSettings['options']): JsonObject
 }
 
+/** Returns a member of a request; undefined where it is absent or null. */
+export type Value = (name: string) => JsonValue | undefined
+
+/** What is sent in place of a member whose value the model refuses. */
+export interface Replacement {
+  /** Null: the member is left out. */
+  readonly value: JsonValue
+  /** What the client is told of, by the hub's name. */
+  readonly name: string
+}
+
 /** Parameters that a model refuses although its format has them. */
 export interface ParameterRule {
   /** The top-level members concerned: requests without any of them are left unchanged. */
@@ -62,8 +73,10 @@ export interface ParameterRule {
   readonly renamed?: Readonly<Record<string, string>>
   /** An entry of the member `list` that asks for what the member `about` is about: it is removed together with it. */
   readonly entry?: { readonly list: string; readonly entry: string; readonly about: string }
-  /** Names of the members to remove; `value` returns a member of the request. Absent and null members are ignored. */
-  dropped(value: (name: string) => JsonValue | undefined): readonly string[]
+  /** Names of the members to remove. Absent and null members are ignored. */
+  dropped(value: Value): readonly string[]
+  /** Members to replace, by their names; none of them is among the removed or renamed. */
+  replaced?(value: Value): ReadonlyMap<string, Replacement>
 }
 
 export interface NamedCall {

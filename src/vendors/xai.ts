@@ -2,13 +2,12 @@
 
 import type { Fault } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
-import { isObject } from '../wire/json/value.ts'
-import { type Amendment, amendments, droppedWhen } from './amendments.ts'
+import { amendments, droppedWhen } from './amendments.ts'
 import { openaiCompatible } from './compatible.ts'
+import { thinking } from './efforts.ts'
 import { lazyAdapter } from './media.ts'
-import { refuses } from './parameters.ts'
 import { count, detail } from './usage.ts'
-import type { NamedCall, ParameterRule, Vendor } from './vendor.ts'
+import type { Vendor } from './vendor.ts'
 import { type VendorVideos, videoStarts } from './video.ts'
 
 const xaiImages = lazyAdapter(async () => (await import('./xai-images.ts')).xaiImages)
@@ -46,30 +45,19 @@ function refine(fault: Fault, status: number, body: string): Fault {
   return fault
 }
 
-/** Models that answer 400 to both penalties and to `stop` (xAI, "Reasoning"). */
-const thinking = /^grok-(4|3-mini|code)(?!.*-non-reasoning)/
-/** Models that answer 400 to an effort, whether they reason or not (the same page). */
-const effortless = /^grok-(3(?!-mini)|4-(?!latest)|4\.(1|20)(?!-multi-agent)|code|build|composer)/
-const alwaysRefused = ['presence_penalty', 'frequency_penalty', 'stop']
-const refused = refuses(...alwaysRefused)
-const refusedWithEffort = refuses(...alwaysRefused, 'reasoning_effort')
-const refusedEffort = refuses('reasoning_effort')
+/** Answered with 400 by models that reason (xAI, "Reasoning"). */
+const refused = ['presence_penalty', 'frequency_penalty', 'stop']
+const three = ['low', 'medium', 'high']
 
-function parametersOf({ dialect, model }: NamedCall): ParameterRule | null {
-  if (dialect !== 'openai-chat') return null
-  const refusesEffort = effortless.test(model)
-  if (thinking.test(model)) return refusesEffort ? refusedWithEffort : refused
-  return refusesEffort ? refusedEffort : null
-}
-
-/** Of Responses' `reasoning` only the effort is refused. */
-const withoutEffort: Amendment = {
-  keys: ['reasoning'],
-  apply({ reasoning }, { dialect, model }) {
-    if (dialect !== 'openai-responses' || !effortless.test(model)) return
-    if (isObject(reasoning)) delete reasoning.effort
-  },
-}
+/** The efforts that each model takes; those without any answer one with 400, whether they reason or not (the same page). */
+const parameters = thinking(
+  { name: /^grok-(.*-non-reasoning|3(?!-mini)|build|composer)/, efforts: [] },
+  { name: /^grok-4\.20-multi-agent|^grok-4\.6/, efforts: [...three, 'xhigh'], refused },
+  { name: /^grok-(4-(?!latest)|4\.(1|20)|code)/, efforts: [], refused },
+  { name: /^grok-3-mini/, efforts: ['low', 'high'], refused },
+  { name: /^grok-4\.3/, efforts: ['none', ...three], refused },
+  { name: /^grok-4/, efforts: three, refused },
+)
 
 export const xai = openaiCompatible({
   id: 'xai',
@@ -84,12 +72,11 @@ export const xai = openaiCompatible({
     'openai-videos',
   ],
   quirks: {
-    parameters: parametersOf,
+    parameters,
     amend: amendments(
       droppedWhen('frequency_penalty', 0, null),
       droppedWhen('presence_penalty', 0, null),
       droppedWhen('stop', null),
-      withoutEffort,
     ),
     refine,
     // Observed of its searches.

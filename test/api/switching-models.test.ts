@@ -112,6 +112,7 @@ beforeAll(async () => {
   upstream.on('*', [answer('azure/o3')])
   gateway = await startGateway({
     config: {
+      models: { 'claude-declared': { maxOutput: 9_000 } },
       channels: [
         ...vendors.map(({ vendor, models, options }) => ({
           id: vendor,
@@ -217,6 +218,70 @@ describe('one chat request, every model', () => {
     upstream.on('gpt-5.4-mini', [answer('gpt-5.4-mini')])
   })
 
+  const efforts: readonly [model: string, effort: string, sent: string | undefined][] = [
+    ['gpt-5-nano', 'none', 'minimal'],
+    ['o3-mini', 'max', 'high'],
+    ['gpt-5.4-mini', 'minimal', 'low'],
+    ['grok-4.3', 'xhigh', 'high'],
+    ['llama-3.3-70b-versatile', 'high', undefined],
+    ['mistral-large-latest', 'high', undefined],
+  ]
+  test.each(efforts)('%s with the effort %s is sent %s', async (model, effort, sent) => {
+    const messages = [{ role: 'user', content: 'Hi' }]
+    const reply = await gateway.post('/v1/chat/completions', {
+      model,
+      messages,
+      reasoning_effort: effort,
+    })
+    expect(reply.status).toBe(200)
+    expect(bodyOf(upstream.requests.at(-1) as Received)['reasoning_effort']).toBe(sent)
+    expect(namesIn(reply)).toEqual(['reasoning_effort'])
+  })
+
+  test.each([
+    ['azure/o3', 'max', 'high'],
+    ['llama-3.3-70b-versatile', 'high', undefined],
+  ] as const)("an agent's effort for %s, %s, is sent as %s", async (model, effort, sent) => {
+    const reply = await gateway.post('/v1/messages', {
+      model,
+      max_tokens: 5_000,
+      messages: [{ role: 'user', content: 'Hi' }],
+      thinking: { type: 'adaptive' },
+      output_config: { effort },
+    })
+    expect(reply.status).toBe(200)
+    expect(bodyOf(upstream.requests.at(-1) as Received)['reasoning_effort']).toBe(sent)
+    expect(namesIn(reply)).toEqual(['thinking'])
+  })
+
+  test('a limit above what the model can write is lowered to that, and named', async () => {
+    const messages = [{ role: 'user', content: 'Hi' }]
+    const sent = (name: string) => bodyOf(upstream.requests.at(-1) as Received)[name]
+    const reply = await gateway.post('/v1/chat/completions', {
+      model: 'gpt-4o',
+      messages,
+      max_tokens: 32_000,
+    })
+    expect([reply.status, sent('max_tokens'), namesIn(reply)]).toEqual([
+      200,
+      16_384,
+      ['max_tokens'],
+    ])
+    const agent = await gateway.post('/v1/messages', {
+      model: 'gpt-4o',
+      messages,
+      max_tokens: 32_000,
+    })
+    expect([agent.status, sent('max_completion_tokens'), namesIn(agent)]).toEqual([
+      200,
+      16_384,
+      ['max_tokens'],
+    ])
+    const fits = { model: 'gpt-4o', messages, max_tokens: 16_384 }
+    expect(namesIn(await gateway.post('/v1/chat/completions', fits))).toEqual([])
+    expect(bodyOf(upstream.requests.at(-1) as Received)).toEqual(fits)
+  })
+
   test('a request that needs no change goes out byte for byte', async () => {
     const text =
       '{ "model":"gpt-5" , "messages" : [ {"role":"user","content":"Hi"} ],"temperature":null }'
@@ -252,6 +317,8 @@ describe('one message, every Claude', () => {
     ['claude-sonnet-4-5', { ...drawn, thinking }, { thinking }, ['temperature', 'top_p', 'top_k']],
     ['claude-sonnet-4-5', { top_p: 0.97, thinking }, { top_p: 0.97, thinking }, []],
     ['claude-3-haiku-20240307', drawn, drawn, []],
+    ['claude-opus-4-1', { max_tokens: 64_000 }, { max_tokens: 32_000 }, ['max_tokens']],
+    ['claude-declared', { max_tokens: 9_001 }, { max_tokens: 9_000 }, ['max_tokens']],
   ]
   test.each(rows)('%s with %j: %j arrives', async (model, more, left, dropped) => {
     upstream.on(model, [json(200, message)])

@@ -39,11 +39,49 @@ const table: readonly (readonly [name: RegExp, traits: OpenAiTraits])[] = [
   [/^gpt-[5-9](?!\d)/, { ...thinks, refused: [...thinks.refused, 'stop'], takenUnthinking: drawn }],
 ]
 
-/** Hosts prefix a maker to the name, and OpenAI `ft:` to that of a tuned model. Null: not an OpenAI model. */
-export function traitsOf(model: string): OpenAiTraits | null {
-  const name = model
+const three = ['low', 'medium', 'high']
+const toXhigh = [...three, 'xhigh']
+
+/**
+ * The efforts that reasoning models take; any other is answered with 400. Sources: OpenAI, "Reasoning models" and the
+ * pages of the models, and what its API answered each model (enricoros/big-AGI, issues 944 and 1159). The first match
+ * wins.
+ */
+const efforts: readonly (readonly [
+  name: RegExp,
+  taken: readonly string[],
+  inChats?: readonly string[],
+])[] = [
+  [/^(o\d.*-deep-research|computer-use)/, ['medium']],
+  [/^(o\d|codex-mini)(-|$)/, three],
+  [/^gpt-5-pro/, ['high']],
+  [/^gpt-5\.\d+-pro/, ['medium', 'high', 'xhigh']],
+  [/^gpt-5(\.1)?-codex(?!-max)/, three],
+  [/^gpt-5\.\d+-codex/, toXhigh],
+  [/^gpt-5(-|$)/, ['minimal', ...three]],
+  [/^gpt-5\.1/, ['none', ...three]],
+  [/^gpt-5\.[2-5](?!\d)/, ['none', ...toXhigh]],
+  [/^gpt-5\.\d/, ['none', ...toXhigh, 'max']],
+  [/^gpt-6-astra/, [...toXhigh, 'max'], toXhigh],
+]
+
+/** Hosts prefix a maker to the name, and OpenAI `ft:` to that of a tuned model. */
+function ownName(model: string): string {
+  return model
     .slice(model.lastIndexOf('/') + 1)
     .toLowerCase()
     .replace(/^ft:/, '')
+}
+
+/** Null: not an OpenAI model. */
+export function traitsOf(model: string): OpenAiTraits | null {
+  const name = ownName(model)
   return table.find(([pattern]) => pattern.test(name))?.[1] ?? null
+}
+
+/** Null where they are not known. */
+export function effortsOf(model: string, inChats: boolean): readonly string[] | null {
+  const name = ownName(model)
+  const [, taken = null, chats = taken] = efforts.find(([pattern]) => pattern.test(name)) ?? []
+  return inChats ? chats : taken
 }
