@@ -63,7 +63,7 @@ export async function probeChannel(
   }
   const startedMs = performance.now()
   const dialer = createDialer()
-  const question = questionFor(spokenBy(found, vendor), model.name, kindOf(model))
+  const question = questionFor(spokenBy(found, vendor, model), model.name, kindOf(model))
   const { fault, exchange } = await ask(dialer, channel, question)
   dialer.close()
   const durationMs = Math.round(performance.now() - startedMs)
@@ -123,8 +123,14 @@ function kindsAt({ speaks }: Vendor, catalog: Catalog): (model: NamedModel) => s
 }
 
 /** The formats in which the channel is called. */
-function spokenBy({ dialect }: ChannelConfig, { speaks }: Vendor): readonly VendorDialectId[] {
-  return speaks.filter((each) => each === (dialect ?? each))
+function spokenBy(
+  { dialect, baseUrl, options }: ChannelConfig,
+  vendor: Vendor,
+  { name, publicName }: NamedModel,
+): readonly VendorDialectId[] {
+  if (dialect !== null) return vendor.speaks.filter((each) => each === dialect)
+  const served = { model: name, asked: publicName, baseUrl, options }
+  return vendor.speaksFor?.(served) ?? vendor.speaks
 }
 
 function questionFor(speaks: readonly VendorDialectId[], model: string, kind: string): Question {

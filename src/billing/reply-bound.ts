@@ -27,7 +27,9 @@ export function boundedBy(
 function raised(candidates: readonly Candidate[], peek: Peek): Peek {
   const { maxOutputTokens: asked } = peek
   if (asked === null || asked >= leastLimit) return peek
-  const isRaised = candidates.some(({ dialect }) => dialect === 'openai-responses')
+  const isRaised = candidates.some(({ dialect, instead = dialect }) =>
+    [dialect, instead].includes('openai-responses'),
+  )
   return isRaised ? { ...peek, leastOutputTokens: leastLimit } : peek
 }
 

@@ -20,6 +20,8 @@ export function buildModelAccess(
     channels,
     groups: config.groups,
     speaks: (vendor) => vendors[vendor]?.speaks ?? [],
+    speaksFor: ({ vendor, baseUrl, options }, asked, model) =>
+      vendors[vendor]?.speaksFor?.({ model, asked, baseUrl, options }) ?? null,
     vendorModels: (vendor) => catalog.ofVendor(vendor).map((model) => model.id),
     vendorsName: catalog.vendorsName,
     maxOutput: (vendor, name, own) =>

@@ -2,7 +2,7 @@
 // another name.
 
 import type { Candidate } from '../router/route.ts'
-import type { ParameterRule, Vendor } from '../vendors/vendor.ts'
+import type { ParameterRule, Value, Vendor } from '../vendors/vendor.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { type Member, members, parseSpan, skipSpace } from '../wire/json/scan.ts'
 import type { Edit } from '../wire/json/splice.ts'
@@ -53,6 +53,17 @@ function limited(rule: ParameterRule, names: readonly string[], maxOutput: numbe
 
 /** The hub's name of the limit. */
 const limitName = 'max_tokens'
+
+/** Looks up members of the client's request. */
+export function memberOf({ body }: Peek): Value {
+  let found: readonly Member[] | null = null
+  return (name) => {
+    found ??= members(body, skipSpace(body, 0))
+    const member = found.find(({ key }) => key === name)
+    if (member === undefined || member.kind === 'null') return undefined
+    return parseSpan(body, member.start, member.end) as JsonValue
+  }
+}
 
 const nothing: readonly Edit[] = []
 

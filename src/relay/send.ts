@@ -7,6 +7,7 @@ import type { Destination } from '../upstream/connect.ts'
 import type { DialCall } from '../upstream/connection.ts'
 import type { Segment } from '../vendors/media.ts'
 import type { Exchange, LocalService } from '../vendors/transport.ts'
+import type { Vendor } from '../vendors/vendor.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Peek, Span } from '../wire/request.ts'
 import type { Channel } from './channel.ts'
@@ -14,6 +15,7 @@ import { clientName } from './client-names.ts'
 import { identityRequest } from './identity.ts'
 import { hasOpaque, openedOpaque, originOf } from './opaque-bytes.ts'
 import type { AttemptHandler, AttemptPlan, RelayOperation } from './operation.ts'
+import { memberOf } from './parameters.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
 import { passedTo } from './state.ts'
 import { openAuthorized } from './tokens.ts'
@@ -41,13 +43,14 @@ export interface Prepared {
 export function prepare(
   rooms: RelayRooms,
   request: RelayRequest,
-  candidate: Candidate,
+  planned: Candidate,
   client: RequestDecoder,
   operation: RelayOperation | null = null,
 ): Prepared | Promise<Prepared> {
-  const channel = rooms.channels.get(laneOf(candidate))
-  if (channel === undefined) throw new Error(`no channel ${candidate.channelId}`)
+  const channel = rooms.channels.get(laneOf(planned))
+  if (channel === undefined) throw new Error(`no channel ${planned.channelId}`)
   const { vendor } = channel
+  const candidate = planned.instead === undefined ? planned : chosen(planned, request, vendor)
   // Only text is rewritten: the hub has no form for audio or vectors.
   const rewritten = vendor.quirks.rewrite === true && request.dialect.client.hub !== undefined
   const foreign =
@@ -83,6 +86,15 @@ export function prepare(
   const changed = changedBy(channel, segments)
   const named = dropped.map((name) => clientName(request, name))
   return { plan: without(plan, named), segments: changed, contentType: null, to }
+}
+
+/** The candidate in the dialect in which the vendor takes this request. */
+function chosen(candidate: Candidate, { peek }: RelayRequest, { quirks }: Vendor): Candidate {
+  const { dialect, model, instead, identity } = candidate
+  if (instead === undefined || !identity) return candidate
+  const call = { dialect, model, asked: peek.model }
+  const isMoved = quirks.asksInFirst?.(call, peek.keys, memberOf(peek)) === true
+  return isMoved ? { ...candidate, dialect: instead, identity: false } : candidate
 }
 
 /** Translates the request into the vendor's format. */

@@ -14,6 +14,12 @@ interface DirectoryOptions {
   readonly groups: Readonly<Record<string, GroupSettings>>
   /** Dialects a vendor speaks, best first; empty for an unknown vendor. */
   readonly speaks: (vendorId: string) => readonly VendorDialectId[]
+  /** The same for one of its models at one channel, where that differs; null: it does not. */
+  readonly speaksFor?: (
+    channel: ChannelConfig,
+    name: string,
+    vendorsName: string,
+  ) => readonly VendorDialectId[] | null
   /** Model names in the vendor's catalogue; one with a trailing `*` is a pattern. */
   readonly vendorModels: (vendorId: string) => readonly string[]
   /** The vendor's own name for a model of its catalogue, where it differs. */
@@ -158,6 +164,8 @@ function servedOf(options: DirectoryOptions): readonly Served[] {
       at,
       channel,
       speaks,
+      speaksFor: (name, own) =>
+        dialect === null ? (options.speaksFor?.(channel, name, own) ?? null) : null,
       offer: offerOf(channel),
       withoutSettings: (name) => options.withoutSettings?.(vendor, name) ?? null,
       maxOutput: (name, own) => options.maxOutput?.(vendor, name, own) ?? null,
@@ -227,22 +235,22 @@ function find(
   const by = foundBy(group, model)
   if (by === null) return none
   const found: Candidate[] = []
-  for (const [{ channel, speaks, vendorsName, maxOutput }, target] of by.targets()) {
-    const same = speaks.find((known) => known === dialect)
-    const spoken = same ?? speaks.find((known) => hubbed(dialect, known))
-    if (spoken === undefined) continue
+  for (const [served, target] of by.targets()) {
+    const { channel, vendorsName, maxOutput } = served
+    const own = vendorsName(target)
+    const spoken = spokenIn(served, served.speaksFor(by.name, own), dialect, hubbed)
+    if (spoken === null) continue
     const lanes = lanesOf(channel)
     const { costMultiplier, limits, parameters } = channel
     const costNano = costMultiplier === undefined ? null : parseUnits(costMultiplier)
-    const most = maxOutput(by.name, vendorsName(target))
+    const most = maxOutput(by.name, own)
     for (const { lane } of lanes) {
       found.push({
         channelId: channel.id,
         ...(lane !== channel.id && { lane }),
-        model: vendorsName(target),
+        model: own,
         ...(most !== null && { maxOutput: most }),
-        dialect: spoken,
-        identity: same !== undefined,
+        ...spoken,
         priority: channel.priority,
         weight: channel.weight / lanes.length,
         ...(costNano !== null && { costPpm: Number(costNano / 1_000n) }),
@@ -252,4 +260,20 @@ function find(
     }
   }
   return Object.freeze(found)
+}
+
+/** The dialect in which a request is asked: the client's own before any to which it is translated. */
+function spokenIn(
+  { speaks }: Served,
+  ofModel: readonly VendorDialectId[] | null,
+  dialect: ClientDialectId,
+  hubbed: Hubbed,
+): Pick<Candidate, 'dialect' | 'instead' | 'identity'> | null {
+  const known = ofModel ?? speaks
+  const same = known.find((each) => each === dialect)
+  if (same !== undefined && ofModel === null) return { dialect: same, identity: true }
+  const first = known.find((each) => each === dialect || hubbed(dialect, each))
+  if (first === undefined) return null
+  if (same === undefined) return { dialect: first, identity: false }
+  return { dialect: same, ...(first !== same && { instead: first }), identity: true }
 }

@@ -52,6 +52,8 @@ export interface Served {
   readonly at: number
   readonly channel: ChannelConfig
   readonly speaks: readonly VendorDialectId[]
+  /** The same for a model, by the client's and the vendor's name, where that differs; null: it does not. */
+  readonly speaksFor: (name: string, vendorsName: string) => readonly VendorDialectId[] | null
   readonly offer: Offer
   readonly withoutSettings: (name: string) => string | null
   readonly vendorsName: (name: string) => string

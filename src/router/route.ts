@@ -15,6 +15,8 @@ export interface Candidate {
   readonly maxOutput?: number
   /** The dialect used with the vendor. */
   readonly dialect: VendorDialectId
+  /** The dialect that the vendor prefers for this model to the client's own; absent: none. */
+  readonly instead?: VendorDialectId
   /** The vendor speaks the client's dialect, so bytes are relayed. */
   readonly identity: boolean
   readonly priority: number

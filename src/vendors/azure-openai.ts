@@ -7,8 +7,9 @@ import { deployedImages } from './openai-images.ts'
 import { openaiListeners } from './openai-transcripts.ts'
 import { deployedParameters } from './parameters.ts'
 import { pathSegment, queryValue } from './path-segment.ts'
+import { offersToolsToThinker, responsesFirst } from './responses-first.ts'
 import { shortCallIds, withoutForeign } from './sent-back.ts'
-import type { Call, ChannelSettings, Vendor } from './vendor.ts'
+import type { Call, ChannelSettings, ServedModel, Vendor } from './vendor.ts'
 
 /**
  * Without `apiVersion`, or with `v1` or `preview`: the v1 API, which takes the deployment as `model` and needs no date;
@@ -44,19 +45,34 @@ function refine(fault: Fault, _status: number, body: string): Fault {
   return fault
 }
 
+const speaks = [
+  ...allAndCompaction,
+  'openai-images',
+  'openai-image-edits',
+  'openai-realtime',
+  ...audioDialects,
+] as const
+const newerInResponses = responsesFirst(speaks)
+/** The first dated version with Responses (Microsoft, "API version lifecycle"). */
+const firstWithResponses = '2025-03-01'
+
+function speaksFor(served: ServedModel) {
+  const { apiVersion = 'v1' } = served.options
+  const isDated = /^\d/.test(apiVersion)
+  const isOlder = isDated && apiVersion < firstWithResponses
+  // A Foundry model-inference endpoint has chats alone.
+  const isInference = isDated && served.baseUrl?.replace(/\/+$/, '').endsWith('/models') === true
+  return isOlder || isInference ? null : newerInResponses(served)
+}
+
 export const azureOpenai = openaiCompatible({
   id: 'azure-openai',
   ownedBy: 'azure',
   baseUrl: null,
   environment: 'AZURE_OPENAI_API_KEY',
   environmentBaseUrl: 'AZURE_OPENAI_ENDPOINT',
-  speaks: [
-    ...allAndCompaction,
-    'openai-images',
-    'openai-image-edits',
-    'openai-realtime',
-    ...audioDialects,
-  ],
+  speaks,
+  speaksFor,
   address,
   signature: { headers: (settings) => (settings.key === null ? [] : [['api-key', settings.key]]) },
   quirks: {
@@ -66,6 +82,7 @@ export const azureOpenai = openaiCompatible({
     refusesThoughts: true,
     encryptsReasoning: true,
     everyTool: true,
+    asksInFirst: offersToolsToThinker,
   },
   adapters: {
     'openai-images': deployedImages,

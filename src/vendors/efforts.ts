@@ -13,7 +13,7 @@ function rank(effort: string): number {
 }
 
 /** Of two that are equally near the greater; null where the model takes none. A word that is not known stays. */
-function nearestEffort(asked: string, efforts: readonly string[]): string | null {
+export function nearestEffort(asked: string, efforts: readonly string[]): string | null {
   const wanted = rank(asked)
   if (wanted < 0 || efforts.includes(asked)) return asked
   const distance = (effort: string) => Math.abs(rank(effort) - wanted)

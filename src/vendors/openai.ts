@@ -5,6 +5,7 @@ import { allAndCompaction, beyondText, openaiCompatible } from './compatible.ts'
 import { openaiImages } from './openai-images.ts'
 import { openaiListeners } from './openai-transcripts.ts'
 import { makersParameters } from './parameters.ts'
+import { offersToolsToThinker, responsesFirst } from './responses-first.ts'
 import { shortCallIds, withoutForeign } from './sent-back.ts'
 import type { Vendor } from './vendor.ts'
 import { type VendorVideos, videoStarts, videoVariants } from './video.ts'
@@ -16,11 +17,14 @@ export const openaiVideos: VendorVideos = {
   load: async () => (await import('./openai-videos.ts')).openaiVideos,
 }
 
+const speaks = [...allAndCompaction, ...beyondText, 'openai-videos'] as const
+
 export const openai = openaiCompatible({
   id: 'openai',
   baseUrl: 'https://api.openai.com/v1',
   environment: 'OPENAI_API_KEY',
-  speaks: [...allAndCompaction, ...beyondText, 'openai-videos'],
+  speaks,
+  speaksFor: responsesFirst(speaks),
   videos: openaiVideos,
   quirks: {
     parameters: makersParameters,
@@ -28,6 +32,7 @@ export const openai = openaiCompatible({
     refusesThoughts: true,
     encryptsReasoning: true,
     everyTool: true,
+    asksInFirst: offersToolsToThinker,
   },
   adapters: {
     'openai-images': openaiImages,

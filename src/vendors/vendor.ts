@@ -87,6 +87,12 @@ export interface NamedCall {
   readonly asked: string
 }
 
+/** A model that a channel serves. */
+export interface ServedModel extends Pick<NamedCall, 'model' | 'asked'> {
+  readonly baseUrl: string | null
+  readonly options: ChannelSettings['options']
+}
+
 /** How calls to a vendor are signed. */
 interface Signature {
   /** Headers that sign a call; names in lower case. Called once per channel, not per request. */
@@ -126,6 +132,11 @@ export interface VendorQuirks extends ReplyQuirks {
   readonly encryptsReasoning?: true
   /** Supports every type of tool in its formats: namespaces, text input, tools that the client runs. */
   readonly everyTool?: true
+  /**
+   * Whether a request in a dialect that the vendor speaks is translated to the one that `speaksFor` names before it.
+   * Called for each such request, so it must be cheap where none of the members concerned is among `keys`.
+   */
+  asksInFirst?(call: NamedCall, keys: readonly string[], value: Value): boolean
   /** Refines the fault that the dialect read from this vendor's error reply. */
   refine?(fault: Fault, status: number, body: string): Fault
   /** A model's name without the settings that may follow it; null where it has none. */
@@ -151,6 +162,8 @@ export interface Vendor {
   readonly keyless?: boolean
   /** Its dialects, best first. */
   readonly speaks: readonly VendorDialectId[]
+  /** The same for one model at one channel, where that differs; null: it does not. */
+  speaksFor?(served: ServedModel): readonly VendorDialectId[] | null
   /** The whole URL of one call. */
   address(call: Call, settings: ChannelSettings): string
   /** Whether it counts a request's tokens without answering it, at the address of a call with `counts`. */

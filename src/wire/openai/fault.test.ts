@@ -37,6 +37,12 @@ describe('kinds', () => {
     [404, '', 'unknown_model'],
     [404, { error: { message: "The model 'x' is unknown", param: 'model' } }, 'unknown_model'],
     [404, { error: { message: "Item with id 'rs_1' not found.", param: 'input' } }, 'rejected'],
+    [404, openai(null, 'This model is only supported in v1/responses and not in v1/x.'), 'rejected'],
+    [
+      404,
+      openai(null, 'This is not a chat model and thus not supported in the v1/chat/completions'),
+      'rejected',
+    ],
     [400, openai('model_not_found'), 'unknown_model'],
     [400, openai(null, "The model 'x' does not exist"), 'unknown_model'],
     [422, { detail: 'Model x not found' }, 'unknown_model'],

@@ -96,6 +96,9 @@ const credentialCodes =
 const rateCodes =
   /^(rate_limit.*|ratelimit.*|too_many_requests|tokens_per_.*|requests_per_.*|resource_exhausted|throttl.*|engine_overloaded_error)$/i
 const connectorCodes = /^(external_connector_error|http_error|mcp.*)$/i
+/** OpenAI and GitHub, of a model that they serve at another path: neither the channel nor the model is at fault. */
+const otherEndpoint =
+  /\b(only supported|not supported|not accessible) (in|via) (the )?\/?(v1\/)?(responses|chat\/completions|completions)\b/i
 const unknownModelText =
   /\bmodel\b.{0,200}?\b(does not exist|not found|not exist|is not available for your account|has been decommissioned)|\b(no such|unknown|unavailable) model\b|\bnot found the model\b|\binvalid model( id| identifier| name|:| ['"`]|$)|\bnot a valid model id\b|\bunable to access model\b|\bno endpoints found for\b|^model ['"`]?[\w./:@-]*['"`]? is not supported\b/is
 const quotaText =
@@ -171,6 +174,7 @@ function kindOf(said: Said, status: number): FaultKind {
     return worded === 'quota' || (status === 403 && worded === 'unknown_model') ? worded : plain
   }
   if (worded !== null) return worded
+  if (status === 404 && otherEndpoint.test(vendorsWords(said))) return 'rejected'
   // OpenAI: an item of `input` that is not stored there.
   if (status === 404 && /^input\b/.test(said.param ?? '')) return 'rejected'
   if (plain !== 'rejected') return plain

@@ -79,6 +79,23 @@ export function traitsOf(model: string): OpenAiTraits | null {
   return table.find(([pattern]) => pattern.test(name))?.[1] ?? null
 }
 
+/**
+ * What has to be asked in Responses: `only`: everything, chats are answered with 404 ("This model is only supported in
+ * v1/responses"); `tools`: functions beside any effort but `none`, which chats are answered with 400; `none`: nothing,
+ * but OpenAI advises it. Null: chats do as well. The first match wins.
+ */
+const inResponses: readonly (readonly [name: RegExp, need: 'only' | 'tools' | 'none' | null])[] = [
+  [/^(codex|(gpt-[\d.]+(-\w+)?|o\d)-(codex|pro))(-|$)/, 'only'],
+  [/^gpt-.*-(chat|search)/, null],
+  [/^gpt-(5\.([4-9]|\d\d)|[6-9]|\d\d)/, 'tools'],
+  [/^(gpt-5|o3(?!-mini)|o[4-9])/, 'none'],
+]
+
+export function responsesNeed(model: string): 'only' | 'tools' | 'none' | null {
+  const name = ownName(model)
+  return inResponses.find(([pattern]) => pattern.test(name))?.[1] ?? null
+}
+
 /** Null where they are not known. */
 export function effortsOf(model: string, inChats: boolean): readonly string[] | null {
   const name = ownName(model)
