@@ -1,5 +1,6 @@
 // Removes and reports parameters that a model refuses although its format has them, so that clients can switch models.
 
+import { fittedThinking } from '../wire/anthropic-messages/fit-thinking.ts'
 import { traitsOf as claudeTraits, refusedSampling } from '../wire/anthropic-messages/models.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonValue } from '../wire/ir.ts'
@@ -60,7 +61,26 @@ const claudeSampling = ['temperature', 'top_p', 'top_k']
 function claudeRule(model: string): ParameterRule | null {
   if (!model.toLowerCase().includes('claude')) return null
   const traits = claudeTraits(model)
-  return { keys: claudeSampling, dropped: (value) => refusedSampling(traits, value) }
+  return {
+    keys: [...claudeSampling, 'thinking', 'output_config'],
+    dropped(value) {
+      const { thinking } = fittedThinking(traits, value)
+      const sent = (name: string) =>
+        name === 'thinking' && thinking !== undefined ? (thinking ?? undefined) : value(name)
+      return refusedSampling(traits, sent)
+    },
+    replaced(value) {
+      const { thinking, output_config: config } = fittedThinking(traits, value)
+      return new Map([
+        ...(thinking === undefined
+          ? []
+          : [['thinking', { value: thinking, name: 'thinking' }] as const]),
+        ...(config === undefined
+          ? []
+          : [['output_config', { value: config, name: 'output_config.effort' }] as const]),
+      ])
+    },
+  }
 }
 
 function ruleOf({ dialect, model }: NamedCall): ParameterRule | null {

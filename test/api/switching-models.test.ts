@@ -309,6 +309,7 @@ describe('one message, every Claude', () => {
   }
   const drawn = { temperature: 0.5, top_p: 0.9, top_k: 5 }
   const thinking = { type: 'enabled', budget_tokens: 1_024 }
+  const format = { type: 'json_schema', schema: { type: 'object' } }
   const rows: readonly [model: string, more: object, left: object, dropped: readonly string[]][] = [
     ['claude-opus-4-8', drawn, {}, ['temperature', 'top_p', 'top_k']],
     ['claude-sonnet-5', { temperature: 1 }, {}, ['temperature']],
@@ -317,6 +318,50 @@ describe('one message, every Claude', () => {
     ['claude-sonnet-4-5', { ...drawn, thinking }, { thinking }, ['temperature', 'top_p', 'top_k']],
     ['claude-sonnet-4-5', { top_p: 0.97, thinking }, { top_p: 0.97, thinking }, []],
     ['claude-3-haiku-20240307', drawn, drawn, []],
+    [
+      'claude-haiku-4-5',
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'high' }, max_tokens: 32_000 },
+      { thinking: { type: 'enabled', budget_tokens: 16_384 }, max_tokens: 32_000 },
+      ['thinking', 'output_config.effort'],
+    ],
+    [
+      'claude-sonnet-4-5',
+      {
+        thinking: { type: 'adaptive', display: 'omitted' },
+        output_config: { effort: 'low', format },
+      },
+      {
+        thinking: { type: 'enabled', budget_tokens: 1_024, display: 'omitted' },
+        output_config: { format },
+      },
+      ['thinking', 'output_config.effort'],
+    ],
+    ['claude-3-haiku-20240307', { thinking: { type: 'adaptive' }, ...drawn }, drawn, ['thinking']],
+    [
+      'claude-opus-4-5',
+      { output_config: { effort: 'max' } },
+      { output_config: { effort: 'high' } },
+      ['output_config.effort'],
+    ],
+    [
+      'claude-sonnet-4-6',
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'xhigh' } },
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
+      ['output_config.effort'],
+    ],
+    [
+      'claude-opus-4-8',
+      { thinking: { type: 'enabled', budget_tokens: 1_024 } },
+      { thinking: { type: 'adaptive', display: 'summarized' } },
+      ['thinking'],
+    ],
+    ['claude-opus-5-5', { thinking: { type: 'disabled' } }, {}, ['thinking']],
+    [
+      'claude-opus-5',
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'xhigh' } },
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'xhigh' } },
+      [],
+    ],
     ['claude-opus-4-1', { max_tokens: 64_000 }, { max_tokens: 32_000 }, ['max_tokens']],
     ['claude-declared', { max_tokens: 9_001 }, { max_tokens: 9_000 }, ['max_tokens']],
   ]

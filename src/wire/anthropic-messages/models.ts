@@ -17,6 +17,8 @@ export interface ModelTraits {
   readonly canDisable: boolean
   /** Accepts `thinking: {type: between_tools}`. */
   readonly betweenTools: boolean
+  /** Accepts `output_config.effort`. */
+  readonly effort: boolean
   /** Accepts effort `xhigh`. */
   readonly xhigh: boolean
   /** Accepts temperature, top_p and top_k. */
@@ -36,6 +38,7 @@ const older: ModelTraits = {
   budget: false,
   canDisable: false,
   betweenTools: false,
+  effort: false,
   xhigh: false,
   sampling: true,
   samplingBoth: true,
@@ -44,7 +47,12 @@ const older: ModelTraits = {
 }
 const budgeted: ModelTraits = { ...older, maxOutput: 64_000, budget: true, canDisable: true }
 const generation45: ModelTraits = { ...budgeted, samplingBoth: false, structured: true }
-const generation46: ModelTraits = { ...generation45, maxOutput: 128_000, adaptive: true }
+const generation46: ModelTraits = {
+  ...generation45,
+  maxOutput: 128_000,
+  adaptive: true,
+  effort: true,
+}
 /** From 4.7 on a budget is answered with 400 (Anthropic, "Troubleshooting thinking"). */
 const newest: ModelTraits = { ...generation46, budget: false, sampling: false, xhigh: true }
 const always: ModelTraits = { ...newest, canDisable: false }
@@ -66,7 +74,7 @@ const table: readonly (readonly [part: string, traits: ModelTraits])[] = [
   ['claude-opus-4-7', newest],
   ['claude-opus-4-6', generation46],
   ['claude-sonnet-4-6', generation46],
-  ['claude-opus-4-5', generation45],
+  ['claude-opus-4-5', { ...generation45, effort: true }],
   ['claude-sonnet-4-5', generation45],
   ['claude-haiku-4-5', generation45],
   ['claude-opus-4-1', { ...generation45, maxOutput: 32_000 }],

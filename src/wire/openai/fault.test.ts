@@ -37,7 +37,11 @@ describe('kinds', () => {
     [404, '', 'unknown_model'],
     [404, { error: { message: "The model 'x' is unknown", param: 'model' } }, 'unknown_model'],
     [404, { error: { message: "Item with id 'rs_1' not found.", param: 'input' } }, 'rejected'],
-    [404, openai(null, 'This model is only supported in v1/responses and not in v1/x.'), 'rejected'],
+    [
+      404,
+      openai(null, 'This model is only supported in v1/responses and not in v1/x.'),
+      'rejected',
+    ],
     [
       404,
       openai(null, 'This is not a chat model and thus not supported in the v1/chat/completions'),
