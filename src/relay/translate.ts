@@ -116,8 +116,13 @@ function encodedNow(
     ? { request: pictured, wrapped: false }
     : fitReply(pictured)
   const fitted = { ...fitTools(shaped, toolTraits(candidate, channel, target)), wrapped }
+  const kept = vendor.quirks.cacheMarks?.(model) ?? null
+  const marked =
+    kept === null || same
+      ? fitted.request
+      : (target.withCacheMarks?.(fitted.request, kept) ?? fitted.request)
   const written = target.encodeRequest(
-    vendor.quirks.refusesThoughts ? withoutThoughts(fitted.request) : fitted.request,
+    vendor.quirks.refusesThoughts ? withoutThoughts(marked) : marked,
     model,
     channel.options,
   )

@@ -11,7 +11,7 @@ const version = '2023-06-01'
  * What the gateway writes where another vendor's reasoning has no signature, and its citation no index. Anthropic
  * answers 400 to both ("Invalid `signature` in `thinking` block"); other servers of its format made them themselves.
  */
-const unsigned: readonly string[] = ['signature', 'encrypted_index']
+export const unsigned: readonly string[] = ['signature', 'encrypted_index']
 const none: readonly string[] = []
 
 export const anthropic: Vendor = {

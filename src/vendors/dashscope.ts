@@ -57,6 +57,8 @@ export const dashscope = openaiCompatible({
   quirks: {
     amend: amendments(maxTokensOnly, developerAsSystem, wholeWithoutThinking),
     refine,
+    // Model Studio, "Context cache", explicit cache.
+    cacheMarks: (model) => (/^qwen/.test(model) ? '5m' : null),
     usage: cacheWrites,
   },
   adapters: {

@@ -2,7 +2,7 @@
 
 import type { Fault } from '../errors.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
-import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import type { CacheMark, JsonObject, JsonValue } from '../wire/ir.ts'
 import type { ReplyQuirks } from '../wire/reply.ts'
 import type { SentBack } from '../wire/request.ts'
 import type { MediaAdapter } from './media.ts'
@@ -130,6 +130,8 @@ export interface VendorQuirks extends ReplyQuirks {
    * Accepts `include` of encrypted reasoning in a Responses request, so that reasoning it does not store can return.
    */
   readonly encryptsReasoning?: true
+  /** How long a model keeps a prompt by the marks of Anthropic's format in a chat; null: it reads none. */
+  cacheMarks?(model: string): CacheMark['ttl'] | null
   /** Supports every type of tool in its formats: namespaces, text input, tools that the client runs. */
   readonly everyTool?: true
   /**

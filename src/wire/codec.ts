@@ -2,6 +2,7 @@
 
 import type { Fault, GatewayError } from '../errors.ts'
 import type {
+  CacheMark,
   ChatEvent,
   ChatRequest,
   FilePart,
@@ -88,6 +89,8 @@ export interface VendorHub {
     model: string,
     options?: Readonly<Record<string, string>>,
   ): Decoded<JsonObject>
+  /** The request with its cache marks as vendors read them that are not this format's own; absent: it needs none. */
+  withCacheMarks?(request: ChatRequest, longest: CacheMark['ttl']): ChatRequest
   /** Whether the vendor cannot fetch this part itself and must get its bytes (a `data:` URL). Absent: it always can. */
   needsBytes?(part: ImagePart | FilePart): boolean
   /** Whether this format's vendors also run this tool of another format's: it is then encoded. Absent: never. */

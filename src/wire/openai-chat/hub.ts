@@ -1,6 +1,7 @@
 // The chat completion format's codec to and from the hub.
 
 import type { ClientHub, VendorHub } from '../codec.ts'
+import { withCacheMarks } from './cache-marks.ts'
 import { ChatReader } from './hub-reader.ts'
 import { decodeRequest, encodeRequest } from './hub-request.ts'
 import { writeWhole } from './hub-whole.ts'
@@ -10,6 +11,7 @@ export const chatHub: ClientHub & VendorHub = {
   decodeRequest,
   encodeRequest,
   oneText: true,
+  withCacheMarks,
   // Files are given by their bytes in this format, images by their address too.
   needsBytes: ({ type }) => type === 'file',
   reader: (quirks) => new ChatReader(quirks),
