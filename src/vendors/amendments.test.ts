@@ -305,6 +305,60 @@ test.each(golden)('%s', (_name, id, body, expected) => {
   expect(sent(id, body)).toEqual(expected)
 })
 
+test('Kimi models get reasoning with each turn that has calls, where there was none a space', () => {
+  const turn = { role: 'assistant', content: null, tool_calls: [{ id: 'a', ...call }] }
+  const replayed = (id: string, model: string) => {
+    const messages = [
+      turn,
+      { ...turn, reasoning_content: '' },
+      { ...turn, reasoning: 'Look.' },
+      { ...turn, reasoning_content: 'Kept.' },
+      { role: 'assistant', content: 'It rains.' },
+    ]
+    const asked = { dialect: 'openai-chat', model, stream: false } as const
+    const { messages: found } = amendOf(id).body(structuredClone({ messages }), asked)
+    return (found as JsonObject[]).map(({ reasoning_content }) => reasoning_content)
+  }
+  const full = [' ', ' ', 'Look.', 'Kept.', undefined]
+  for (const model of ['kimi-k2.5', 'kimi-k2-thinking', 'kimi-k3', 'kimi-for-coding'])
+    expect(replayed('moonshot', model)).toEqual(full)
+  expect(replayed('siliconflow', 'Pro/moonshotai/Kimi-K2.5')).toEqual(full)
+  const asTheyWere = [undefined, '', undefined, 'Kept.', undefined]
+  expect(replayed('moonshot', 'kimi-k2-0905-preview')).toEqual(asTheyWere)
+  expect(replayed('siliconflow', 'Qwen/Qwen3-32B')).toEqual(asTheyWere)
+})
+
+test.each([
+  ['deepseek', 'deepseek-v4-pro', { thinking: { type: 'disabled' } }],
+  ['deepseek', 'deepseek-reasoner', {}],
+  ['moonshot', 'kimi-k2.6', { thinking: { type: 'disabled' } }],
+] as const)('%s, %s: an effort of none is %j', (id, model, expected) => {
+  const body = { messages: say, reasoning_effort: 'none' }
+  const amend = amendOf(id)
+  expect(needed(amend, body)).toBe(true)
+  expect(amend.body({ ...body }, { dialect: 'openai-chat', model, stream: false })).toEqual({
+    messages: say,
+    ...expected,
+  })
+})
+
+test('deepseek: a schema for the reply becomes an instruction behind those of the system', () => {
+  const schema = { type: 'object', properties: { title: { type: 'string' } } }
+  const format = { type: 'json_schema', json_schema: { name: 'reply', schema } }
+  const body = { messages: [...system, ...say], response_format: format }
+  const { response_format, messages } = sent('deepseek', body)
+  expect(response_format).toEqual({ type: 'json_object' })
+  const [first, instruction, ...rest] = messages as JsonObject[]
+  expect([first, ...rest]).toEqual([...system, ...say])
+  expect(instruction).toEqual({
+    role: 'system',
+    content: expect.stringContaining(JSON.stringify(schema)),
+  })
+  expect(instruction?.content).toContain('JSON')
+  const plain = { messages: say, response_format: { type: 'json_object' } }
+  expect(sent('deepseek', plain)).toEqual(plain)
+})
+
 test('mistral: embeddings ask for dimensions by its own name, and for floats', () => {
   const body = { model: 'm', input: 'hi', dimensions: 8, encoding_format: 'base64' }
   expect(sent('mistral', body, 'openai-embeddings')).toEqual({

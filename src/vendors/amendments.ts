@@ -1,7 +1,7 @@
 // The small changes that vendors need in a request, each defined once and combined by name.
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { objectsIn } from '../wire/json/value.ts'
+import { objectsIn, stringOf } from '../wire/json/value.ts'
 import type { Amend, Call, ChannelSettings } from './vendor.ts'
 
 /** One change to a request's body, made in place, and the signs that it may be needed. */
@@ -101,4 +101,36 @@ export const unnamed: Amendment = {
       if (message.role !== 'tool' && message.role !== 'function') delete message.name
     }
   },
+}
+
+/**
+ * Gives replayed turns with calls their reasoning under the one name that these vendors read: where it is missing they
+ * answer 400 in thinking mode. `missing` stands for it there; `reasoning` is the name some clients keep it under.
+ */
+export function replayedReasoning(missing: string, name = /./): Amendment {
+  return {
+    texts: ['"tool_calls"'],
+    apply(body, { model }) {
+      if (!name.test(model)) return
+      for (const message of messagesOf(body)) {
+        if (message.role !== 'assistant' || !Array.isArray(message.tool_calls)) continue
+        const { reasoning, reasoning_content: own } = message
+        if (typeof own === 'string' && own !== '') continue
+        message.reasoning_content = stringOf(reasoning) || missing
+        delete message.reasoning
+      }
+    },
+  }
+}
+
+/** Switches thinking off in Anthropic's way, for vendors that know no effort `none`, and models that can. */
+export function noneAsDisabled(name: RegExp): Amendment {
+  return {
+    texts: ['"none"'],
+    apply(body, { model }) {
+      if (body.reasoning_effort !== 'none') return
+      delete body.reasoning_effort
+      if (name.test(model)) body.thinking ??= { type: 'disabled' }
+    },
+  }
 }

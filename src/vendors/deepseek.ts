@@ -1,13 +1,14 @@
-// DeepSeek: requires reasoning to be sent back with tool turns, and counts cache hits in its own member.
+// DeepSeek: requires reasoning to be sent back with tool turns, takes no schemas, and counts cache hits in its own member.
 
 import type { JsonObject } from '../wire/ir.ts'
-import { stringOf } from '../wire/json/value.ts'
+import { isObject, objectOf } from '../wire/json/value.ts'
 import {
   type Amendment,
   amendments,
   developerAsSystem,
   maxTokensOnly,
-  messagesOf,
+  noneAsDisabled,
+  replayedReasoning,
 } from './amendments.ts'
 import { chatOnly, openaiCompatible } from './compatible.ts'
 import { refuses } from './parameters.ts'
@@ -15,20 +16,22 @@ import { count, withCached } from './usage.ts'
 import type { Vendor } from './vendor.ts'
 
 /**
- * In thinking mode DeepSeek answers 400 where a replayed assistant message with tool calls lacks `reasoning_content`
- * (DeepSeek, "Thinking Mode"); an empty one is accepted, and other modes ignore it. `reasoning`, the name some clients
- * keep it under, is renamed.
+ * Any schema for the reply is answered with 400 ("This response_format type is unavailable now"), and a reply in JSON
+ * must be spoken of in the prompt (DeepSeek, "JSON Output"): so the schema becomes an instruction behind the system's.
  */
-const replayedReasoning: Amendment = {
-  texts: ['"tool_calls"'],
+const schemaAsInstruction: Amendment = {
+  keys: ['response_format'],
   apply(body) {
-    for (const message of messagesOf(body)) {
-      if (message.role !== 'assistant' || !Array.isArray(message.tool_calls)) continue
-      const { reasoning } = message
-      if (typeof message.reasoning_content === 'string') continue
-      message.reasoning_content = stringOf(reasoning)
-      delete message.reasoning
-    }
+    const { response_format: format, messages } = body
+    if (!isObject(format) || format.type !== 'json_schema' || !Array.isArray(messages)) return
+    const { schema = {} } = objectOf(format.json_schema)
+    const content = `Answer with JSON alone, which fits this JSON schema:\n${JSON.stringify(schema)}`
+    const at = messages.findIndex((each) => !isObject(each) || each.role !== 'system')
+    body.response_format = { type: 'json_object' }
+    body.messages = messages.toSpliced(at < 0 ? messages.length : at, 0, {
+      role: 'system',
+      content,
+    })
   },
 }
 
@@ -42,7 +45,14 @@ const refused = refuses('logprobs', 'top_logprobs')
 export const deepseek = openaiCompatible({
   quirks: {
     parameters: ({ model }) => (model.includes('reasoner') ? refused : null),
-    amend: amendments(maxTokensOnly, developerAsSystem, replayedReasoning),
+    amend: amendments(
+      maxTokensOnly,
+      developerAsSystem,
+      // DeepSeek, "Thinking Mode": an empty text is accepted, and other modes ignore it.
+      replayedReasoning(''),
+      noneAsDisabled(/^(?!.*reasoner)/),
+      schemaAsInstruction,
+    ),
     usage: cacheHits,
   },
   id: 'deepseek',

@@ -3,6 +3,7 @@
 import type { Fault } from '../errors.ts'
 import { amendments, developerAsSystem, dropped, maxTokensOnly } from './amendments.ts'
 import { allDialects, openaiCompatible } from './compatible.ts'
+import { kimiThoughts } from './moonshot.ts'
 import { transcripts } from './openai-transcripts.ts'
 import type { Vendor } from './vendor.ts'
 
@@ -27,7 +28,7 @@ export const siliconflow = openaiCompatible({
   speaks: [...allDialects, 'openai-transcriptions', 'openai-speech'],
   adapters: { 'openai-transcriptions': transcription },
   quirks: {
-    amend: amendments(maxTokensOnly, developerAsSystem, dropped('stream_format')),
+    amend: amendments(maxTokensOnly, developerAsSystem, dropped('stream_format'), kimiThoughts),
     refine,
   },
 }) satisfies Vendor
