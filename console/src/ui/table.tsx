@@ -74,7 +74,7 @@ export interface TableProps<Row extends RowData> {
   readonly empty: ReactNode
   /** Of a list in pages: asks for the next when its end is near. */
   readonly more?: More
-  /** The row on a phone: a title with its state, then up to three facts. */
+  /** The row on a phone: a title with its state, then up to four facts. */
   readonly card: (row: Row) => { readonly title: ReactNode; readonly facts: readonly ReactNode[] }
   /** How many rows a phone shows at first, where other parts of the page follow; left out: all. */
   readonly firstCards?: number

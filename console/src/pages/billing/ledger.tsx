@@ -90,15 +90,7 @@ export function Ledger({ account, search, entry, children }: LedgerProps) {
                   <Trans>Charges of requests, credits and adjustments appear here.</Trans>
                 </Empty>
               }
-              card={(row) => ({
-                title: (
-                  <>
-                    <Kind code={row.code} />
-                    <Effect entry={row} />
-                  </>
-                ),
-                facts: [<Time key="at" at={row.at} />, <Reason key="reason" entry={row} />],
-              })}
+              card={cardOf}
             />
           )}
         </Widget>
@@ -106,6 +98,24 @@ export function Ledger({ account, search, entry, children }: LedgerProps) {
       <Below isReady={!entries.isPending}>{children}</Below>
     </>
   )
+}
+
+function cardOf(row: Entry) {
+  return {
+    title: (
+      <>
+        <Kind code={row.code} />
+        <Effect entry={row} />
+      </>
+    ),
+    facts: [
+      <Time key="at" at={row.at} />,
+      <Reason key="reason" entry={row} />,
+      <Trans key="after">
+        Balance after <Money exact nano={row.balanceNano} currency={row.currency} />
+      </Trans>,
+    ],
+  }
 }
 
 function useColumns(): readonly Column<Entry>[] {

@@ -97,6 +97,7 @@ function KeyTable({ columns, rows, more, mayChange, onOpen }: KeyTableProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const selected = rows.filter(({ id }) => chosen.has(id))
   const isFiltered = [search, status, group].some((each) => each !== undefined)
+  const hasAccounts = columns.some(({ id }) => id === 'account')
   const sortBy = ({ by, descending }: Sort) =>
     void navigate({
       search: (now) => ({
@@ -125,7 +126,7 @@ function KeyTable({ columns, rows, more, mayChange, onOpen }: KeyTableProps) {
         {...(mayChange && { selection: { ids: chosen, onChange: setChosen } })}
         empty={<NoKeys isFiltered={isFiltered} />}
         more={more}
-        card={cardOf}
+        card={(key) => cardOf(key, hasAccounts)}
       />
     </>
   )
@@ -141,7 +142,7 @@ function neighbours(ids: readonly string[], id: string, show: (id: string) => vo
   }
 }
 
-function cardOf(key: Key) {
+function cardOf(key: Key, hasAccounts: boolean) {
   return {
     title: (
       <>
@@ -150,6 +151,7 @@ function cardOf(key: Key) {
       </>
     ),
     facts: [
+      hasAccounts ? key.account : null,
       <code key="hint" className="font-mono">
         {key.hint}
       </code>,

@@ -156,7 +156,7 @@ function Orders({ search, onChange, isOperator, children }: OrdersProps) {
               firstCards={10}
               more={more}
               empty={<NoOrders isFiltered={Object.keys(chosen).length > 0} />}
-              card={cardOf}
+              card={(row) => cardOf(row, isOperator)}
             />
           )}
         </Widget>
@@ -241,7 +241,7 @@ const accountColumn: Column<Order> = {
   cell: ({ account }) => account,
 }
 
-function cardOf(order: Order) {
+function cardOf(order: Order, isOperator: boolean) {
   return {
     title: (
       <>
@@ -250,6 +250,7 @@ function cardOf(order: Order) {
       </>
     ),
     facts: [
+      isOperator ? order.account : null,
       <ProviderName key="provider" provider={order.provider} />,
       <Time key="at" at={order.createdAt} />,
       <OrderFlag key="flag" order={order} />,
