@@ -10,14 +10,24 @@ const before: VendorDialectId = 'openai-responses'
 /** The dialects with Responses before chats for newer models, and without chats for those that have none. */
 export function responsesFirst(
   speaks: readonly VendorDialectId[],
-): (served: Pick<ServedModel, 'model' | 'asked'>) => readonly VendorDialectId[] | null {
+): (served: ServedModel) => readonly VendorDialectId[] | null {
   const others = speaks.filter((dialect) => dialect !== before)
   const first = [before, ...others]
   const only = first.filter((dialect) => dialect !== 'openai-chat')
   return (served) => {
+    if (!isMakers(served)) return null
     const need = responsesNeed(nameOf(served))
     return need === null ? null : need === 'only' ? only : first
   }
+}
+
+const makersHost = /(^|\.)(openai|azure)\.com$/
+
+/** Whether the address is the maker's own, or said to lead there: what imitates it may have chats alone. */
+function isMakers({ baseUrl, options }: ServedModel): boolean {
+  const { responsesFirst: said } = options
+  if (said !== undefined) return said === 'true'
+  return baseUrl === null || makersHost.test(new URL(baseUrl).hostname)
 }
 
 /** The vendor's name where it shows the model, else the client's: deployments have names of their own. */

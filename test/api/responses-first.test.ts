@@ -82,12 +82,27 @@ beforeAll(async () => {
     },
   })
   const baseUrl = `http://127.0.0.1:${upstream.port}`
-  const azure = { vendor: 'azure-openai', baseUrl, key: 'k' }
-  const dated = (apiVersion: string) => ({ ...azure, options: { apiVersion } })
+  const options = { responsesFirst: 'true' }
+  const azure = { vendor: 'azure-openai', baseUrl, key: 'k', options }
+  const dated = (apiVersion: string) => ({ ...azure, options: { ...options, apiVersion } })
   gateway = await startGateway({
     config: {
       channels: [
-        { id: 'o', vendor: 'openai', baseUrl, key: 'k', models: ['gpt-*', 'o*', 'codex-*'] },
+        {
+          id: 'o',
+          vendor: 'openai',
+          baseUrl,
+          key: 'k',
+          models: ['gpt-*', 'o*', 'codex-*'],
+          options,
+        },
+        {
+          id: 'imitates',
+          vendor: 'openai',
+          baseUrl,
+          key: 'k',
+          models: { 'imitated/gpt-5': 'gpt-5.6-terra' },
+        },
         {
           id: 'fixed',
           vendor: 'openai',
@@ -142,6 +157,7 @@ test.each([
   ['azure/gpt-5.4', '/openai/v1/responses'],
   ['late/gpt-5', '/openai/responses'],
   ['early/gpt-5', '/openai/deployments/ours/chat/completions'],
+  ['imitated/gpt-5', '/chat/completions'],
 ])('agents of other formats reach %s at %s', async (model, at) => {
   expect(await askedAt('/v1/messages', { model, max_tokens: 100, messages })).toBe(at)
 })

@@ -7,7 +7,9 @@ import { type ConsoleStage, hasBrowser, startConsole } from '../support/console.
 
 /** Every page of the router within the frame, so that a new page is tested as soon as it exists. */
 const router = readFileSync('console/src/app/router.tsx', 'utf8')
-const paths = [...router.matchAll(/\.\.\.inShell,\s+path: '([^'$]+)'/g)].map(([, path = '']) => path)
+const paths = [...router.matchAll(/\.\.\.inShell,\s+path: '([^'$]+)'/g)].map(
+  ([, path = '']) => path,
+)
 const together = 5
 /** Pages that request nothing until somebody uses them. */
 const firstQuestions: Readonly<Record<string, string>> = {

@@ -8,7 +8,9 @@ import { type ConsoleStage, hasBrowser, startConsole } from '../support/console.
 import { run } from '../support/server-process.ts'
 
 const router = readFileSync('console/src/app/router.tsx', 'utf8')
-const paths = [...router.matchAll(/\.\.\.inShell,\s+path: '([^'$]+)'/g)].map(([, path = '']) => path)
+const paths = [...router.matchAll(/\.\.\.inShell,\s+path: '([^'$]+)'/g)].map(
+  ([, path = '']) => path,
+)
 const named = (kind: string, length = 128) => kind.padEnd(length, 'x')
 const model = named('model', 100)
 const opened = [
