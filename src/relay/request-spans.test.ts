@@ -2,8 +2,11 @@
 
 import { expect, test } from 'bun:test'
 import { finishedRequest } from '../../test/support/finished.ts'
+import type { Settlement } from '../billing/settlement.ts'
 import type { UsageRow } from '../store/usage-row.ts'
-import { spansOf, traceIdOfRow } from './request-spans.ts'
+import { dialects } from '../wire/dialects.ts'
+import { realtime } from '../wire/openai-realtime/dialect.ts'
+import { spansOf, tracedOf, traceIdOfRow } from './request-spans.ts'
 
 const id = 'req_01a2245ebd0d0000011c912c9dfd'
 
@@ -27,4 +30,15 @@ test('the label of a request is on its own span', () => {
   const [own, attempt] = spans({ tag: 'search' })
   expect(valueOf(own, 'tollgate.tag')).toEqual({ stringValue: 'search' })
   expect(valueOf(attempt, 'tollgate.tag')).toBeUndefined()
+})
+
+test.each([
+  ['POST', dialects['openai-chat']],
+  ['GET', realtime],
+] as const)('the method of a request is that of its format: %s', (method, dialect) => {
+  const { row } = finishedRequest({ requestId: id })
+  const request: unknown = { dialect, caller: { traceparent: null } }
+  const settlement: Partial<Settlement> = { request: request as Settlement['request'] }
+  const [own] = spansOf(tracedOf(settlement as Settlement, row))
+  expect(valueOf(own, 'http.request.method')).toEqual({ stringValue: method })
 })
