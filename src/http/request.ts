@@ -19,8 +19,12 @@ export function asksSocket({ headers }: ClientRequest): boolean {
 /** The version of the protocol, as RFC 6455 numbers it. */
 export const socketVersion = '13'
 
-/** Why a request for a WebSocket cannot become one, by RFC 6455, section 4.2.1; null: it can. */
+/**
+ * Why a request for a WebSocket cannot become one, by RFC 6455, section 4.2.1; null: it can, or has no fields of a
+ * handshake, and is refused later, for what else is wrong first.
+ */
 export function socketRefusal({ headers }: ClientRequest): GatewayError | null {
+  if (!headers.has('sec-websocket-version') && !headers.has('sec-websocket-key')) return null
   if (headers.get('sec-websocket-version') !== socketVersion) {
     const message = `sec-websocket-version must be ${socketVersion}`
     return new GatewayError('upgrade_required', message, { param: 'sec-websocket-version' })

@@ -24,16 +24,9 @@ function pathOf(prefix: string, path: string): string {
 
 const rows = endpoints.map((row) => [`${row.method} ${row.prefixes[0]}${row.path}`, row] as const)
 
-const handshake = {
-  connection: 'upgrade',
-  upgrade: 'websocket',
-  'sec-websocket-version': '13',
-  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
-}
-
 async function statusOf(row: (typeof endpoints)[number], key: string | null): Promise<number> {
   const url = gateway.url + pathOf(row.prefixes[0] ?? '', row.path)
-  const socket = 'socketOnly' in row ? handshake : {}
+  const socket = 'socketOnly' in row ? { upgrade: 'websocket' } : {}
   const shown = key === null ? {} : { authorization: `Bearer ${key}` }
   const body = row.method === 'POST' ? { body: '{}' } : {}
   const headers = { 'content-type': 'application/json', ...socket, ...shown }

@@ -21,7 +21,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     config: {
       channels: [
-        { id: 'o', vendor: 'openai', ...common, models: { o: 'gpt-4.1' } },
+        { id: 'o', vendor: 'openai', ...common, models: { o: 'gpt-5.1' } },
         { id: 'a', vendor: 'anthropic', ...common, models: { a: 'claude-sonnet-4-5' } },
         { id: 'g', vendor: 'google', ...common, models: { g: 'gemini-2.5-flash' } },
       ],

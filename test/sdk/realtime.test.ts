@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Certificates, makeCertificates } from '../support/certificates.ts'
 import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
-import { handshake, type RealtimeVendor, startRealtimeVendor, usage } from '../support/realtime.ts'
+import { type RealtimeVendor, startRealtimeVendor, usage } from '../support/realtime.ts'
 import { portOf } from '../support/socket.ts'
 
 let certificates: Certificates
@@ -143,8 +143,9 @@ test('a vendor whose certificate does not hold is not spoken to', async () => {
     },
   })
   try {
-    const authorization = `Bearer ${testKey}`
-    const reply = await handshake(other.url, '/v1/realtime?model=gpt-realtime', { authorization })
+    const reply = await fetch(`${other.url}/v1/realtime?model=gpt-realtime`, {
+      headers: { authorization: `Bearer ${testKey}`, upgrade: 'websocket', connection: 'upgrade' },
+    })
     expect(reply.status).toBe(503)
     expect(wrong.sessions).toHaveLength(0)
   } finally {

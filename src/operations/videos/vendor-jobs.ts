@@ -56,10 +56,13 @@ export async function removeAtVendor(rooms: VendorJobRooms, row: VideoRow): Prom
   })
 }
 
-/** Stops a job that nobody waits for, where the vendor allows that. Never rejects. */
+/** Stops or removes a job that nobody waits for, where the vendor allows either. Never rejects. */
 export async function abandonAtVendor(rooms: VendorJobRooms, work: VideoWork): Promise<void> {
   try {
-    await atVendor(rooms, work, async (adapter, tools) => adapter.cancel?.(work, tools))
+    await atVendor(rooms, work, async (adapter, tools) => {
+      if (adapter.cancel !== undefined) await adapter.cancel(work, tools)
+      else await adapter.remove?.(work, tools)
+    })
   } catch (error) {
     const fields = { err: error, channel: work.channel }
     rooms.log.warn(fields, 'an abandoned video could not be stopped at its vendor')
