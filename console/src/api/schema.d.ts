@@ -4671,7 +4671,7 @@ export interface components {
             readonly kind?: ("chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime") | null;
             /** @description Context window in tokens; left out: as in the built-in catalogue, else unknown. */
             readonly context?: number | null;
-            /** @description Most tokens of one reply; left out: as in the built-in catalogue, else unknown. */
+            /** @description Most tokens of one reply, to which a greater limit in a request is lowered; left out: as in the built-in catalogue, else unknown. */
             readonly maxOutput?: number | null;
             /** @description Whether the model accepts images; left out: as in the built-in catalogue, else false, but true for chat models that only a name ending in * describes. */
             readonly vision?: boolean | null;
@@ -4701,7 +4701,7 @@ export interface components {
             readonly kind?: ("chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime") | null;
             /** @description Context window in tokens; left out: as in the built-in catalogue, else unknown. */
             readonly context?: number | null;
-            /** @description Most tokens of one reply; left out: as in the built-in catalogue, else unknown. */
+            /** @description Most tokens of one reply, to which a greater limit in a request is lowered; left out: as in the built-in catalogue, else unknown. */
             readonly maxOutput?: number | null;
             /** @description Whether the model accepts images; left out: as in the built-in catalogue, else false, but true for chat models that only a name ending in * describes. */
             readonly vision?: boolean | null;
