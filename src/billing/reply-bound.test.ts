@@ -5,7 +5,7 @@ import type { Candidate } from '../router/route.ts'
 import { modelPeek } from '../wire/request.ts'
 import { boundedBy } from './reply-bound.ts'
 
-type Said = Pick<Candidate, 'parameters' | 'dialect'>
+type Said = Pick<Candidate, 'parameters' | 'dialect' | 'instead'>
 
 function bound(asked: number | null, ...said: readonly Said[]) {
   const peek = { ...modelPeek('m', new Uint8Array(0)), maxOutputTokens: asked }
@@ -42,6 +42,11 @@ test('a limit smaller than Responses take is held for as it is raised', () => {
 test('the longest of several counts, and no limit is the longest', () => {
   expect(bound(5, chat(), chat({ set: { max_tokens: 9 } }))).toEqual([9, undefined])
   expect(bound(5, chat(), chat({ remove: ['max_tokens'] }))).toEqual([null, 5])
+})
+
+test('a channel that may be asked in two formats is bounded by the one that reads no limit', () => {
+  const both = chat({ set: { max_tokens: 9 } })
+  expect(bound(5, { ...both, instead: 'openai-responses' })).toEqual([null, 9])
 })
 
 test('a limit under a name that its format does not read bounds nothing', () => {

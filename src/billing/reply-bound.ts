@@ -16,7 +16,12 @@ export function boundedBy(
 ): Peek {
   if (operation !== 'chat' && operation !== 'completion') return peek
   if (!factsOf(candidates).changesParameters) return raised(candidates, peek)
-  const bounds = candidates.map((candidate) => boundOf(candidate, peek))
+  const bounds = candidates.flatMap(({ parameters = {}, dialect, instead }) =>
+    // A channel may read the request in either format.
+    (instead === undefined ? [dialect] : [dialect, instead]).map((each) =>
+      boundOf({ parameters, dialect: each }, peek),
+    ),
+  )
   const known = bounds.filter((bound) => bound !== null)
   if (known.length === bounds.length) return { ...peek, maxOutputTokens: Math.max(...known) }
   const least = Math.max(peek.leastOutputTokens ?? 0, peek.maxOutputTokens ?? 0, ...known)
