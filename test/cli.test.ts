@@ -1,7 +1,7 @@
 // Tests the command line as people and scripts use it: real processes, each with a separate data directory.
 
 import { describe, expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hashSecret, looksWellFormed } from '../src/identity/secret.ts'
 import { makeSchema, testDatabaseUrl } from './contract/databases.ts'
@@ -471,6 +471,27 @@ if (url !== null) {
       const { out } = await cli.run(['key', 'list', '--json'], env)
       expect(JSON.parse(out)).toHaveLength(1)
       expect(readdirSync(cli.scratch)).not.toContain('data')
+
+      const make = [
+        'channel',
+        'create',
+        'c',
+        '--vendor',
+        'openai',
+        '--key-from',
+        'OK',
+        '--models',
+        'm',
+      ]
+      const keyless = { ...env, OK: 'sk-1' }
+      const refused = await cli.run([...make, '--data', cli.data], keyless)
+      expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('ENCRYPTION_KEY')])
+      expect(existsSync(cli.data)).toBe(false)
+      expect((await cli.run(make, { ...keyless, ENCRYPTION_KEY: 'a'.repeat(32) })).code).toBe(0)
+      const other = await cli.run(['channel', 'list'], { ...env, ENCRYPTION_KEY: 'b'.repeat(32) })
+      expect(other.err).toContain(
+        'the channel c is left out: its secrets were encrypted with another',
+      )
     } finally {
       await schema.drop()
     }

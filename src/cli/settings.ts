@@ -8,13 +8,14 @@ import { type StoredRooms, storedSecretsPurpose } from '../admin/with-stored.ts'
 import defaults from '../config/defaults.json' with { type: 'json' }
 import { expectedDatabaseUrl, isDatabaseUrl } from '../config/rules.ts'
 import type { Config } from '../config/types.ts'
-import { encryptionKey } from '../identity/encryption-key.ts'
+import { encryptionKey, hasEncryptionKey } from '../identity/encryption-key.ts'
 import { createSecretBox } from '../identity/secret-box.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import { openExisting, openStore, type StoreSettings } from '../store/open.ts'
 import { databaseFile } from '../store/sqlite.ts'
 import type { Store } from '../store/store.ts'
 import type { Context } from './command.ts'
+import { say } from './output.ts'
 
 /** The whole configuration, as the server would read it. `file` takes precedence over `--config`. */
 export async function loadFor(context: Context, file?: string): Promise<Config> {
@@ -150,7 +151,11 @@ async function withStoredOf(config: Config): Promise<Config> {
     const items = await store.configuration.all()
     if (items.length === 0) return config
     const { withStored } = await import('../admin/with-stored.ts')
-    return withStored(config, items, storedBox(config))
+    const merged = withStored(config, items, storedBox(config))
+    for (const { kind, id, problem } of merged.leftOut) {
+      say(`note: the ${kind} ${id} is left out: ${problem}`)
+    }
+    return merged
   } finally {
     await store.close()
   }
@@ -170,6 +175,12 @@ export async function withStoredRooms<Result>(
   )
 }
 
+/** With PostgreSQL the key is the servers': secrets encrypted with one that is made here could not be read by them. */
 function storedBox(config: Config): StoredRooms['box'] {
+  if (config.databaseUrl !== null && !hasEncryptionKey(config)) {
+    throw new Error(
+      "the servers' encryption key is needed: set ENCRYPTION_KEY to theirs, or name a data directory with their encryption.key by --data",
+    )
+  }
   return createSecretBox(encryptionKey(config), storedSecretsPurpose)
 }

@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/types.ts'
 import { DataError } from '../store/data-error.ts'
@@ -21,8 +22,13 @@ export function encryptionKey({ encryptionKey: given, dataDir }: KeySettings): U
   )
   if (key.length === keyBytes) return key
   throw new DataError(
-    `${path} is damaged: put it back from a copy, or remove it and have a new one made; what was signed with it is void then.`,
+    `${path} is damaged: put it back from a copy, or remove it and have a new one made: then signed addresses are void, and the secrets of channels and webhooks that were made at run time have to be entered again.`,
   )
+}
+
+/** Whether the key is given or kept, so that none would be made. */
+export function hasEncryptionKey({ encryptionKey: given, dataDir }: KeySettings): boolean {
+  return given !== null || existsSync(join(dataDir, keyFile))
 }
 
 type KeySettings = Pick<Config, 'encryptionKey' | 'dataDir'>
