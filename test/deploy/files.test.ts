@@ -141,6 +141,12 @@ describe('the chart', () => {
     expect(new Set(used)).toEqual(new Set(Object.keys(values)))
   })
 
+  test('commands in a pod read the configuration of the server', () => {
+    const pod = read('helm/templates/statefulset.yaml')
+    expect(pod).toContain('{ name: TOLLGATE_CONFIG, value: /config/tollgate.yaml }')
+    expect(pod).not.toContain('--config')
+  })
+
   test('helm renders it: the grace is longer than the longest stream, the migration a hook', () => {
     const helm = tool('helm')
     if (helm === null) {
