@@ -190,7 +190,7 @@ async function serve(argv: readonly string[]): Promise<void> {
     return
   }
   const console = shownConsole(config, listener.url)
-  process.stdout.write(startText({ ...reported, console, version, currency: config.currency }))
+  process.stdout.write(startText({ ...reported, console, version, config }))
   consoleFiles?.begin()
 }
 

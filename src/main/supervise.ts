@@ -46,7 +46,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
     whyNot: () => changes(options),
     onReady: (ready) => {
       const console = shownConsole(config, ready.url)
-      process.stdout.write(startText({ ...ready, console, version, currency: config.currency }))
+      process.stdout.write(startText({ ...ready, console, version, config }))
       consoleFiles?.begin()
     },
     onEnd: (code) => {

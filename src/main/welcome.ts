@@ -1,11 +1,14 @@
 // What a newcomer sees first: the lines printed at the start, and the page at `/`.
 
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { Model } from '../catalog/model.ts'
 import { defaultGroup } from '../config/defaults.ts'
 import type { Config, ModelKind } from '../config/types.ts'
 import type { FirstSteps } from '../http/console/start-page.ts'
 import { escapeHtml } from '../http/html.ts'
 import { localCredit } from '../identity/first-key.ts'
+import { root } from '../installation.ts'
 import { anyoneOf, type ModelAccess } from '../operations/model-access.ts'
 
 export interface Start {
@@ -17,7 +20,7 @@ export interface Start {
   readonly console: { readonly url: string; readonly isBuilt: boolean } | null
   /** For the first admin; null once one has signed in. */
   readonly signInLink: string | null
-  readonly currency: string
+  readonly config: Pick<Config, 'currency' | 'file' | 'dataDir' | 'databaseUrl'>
   /** A model for a first call; null: no model answers yet. */
   readonly model: FirstModel | null
   /** Conditions the operator should fix at once. */
@@ -67,11 +70,11 @@ function firstCall(url: string, secret: string, model: FirstModel | null): strin
 
 /** Text for the terminal; its first line is stable, so that scripts may wait for it. */
 export function startText(start: Start): string {
-  const { url, secret, signInLink, currency, model } = start
+  const { url, secret, signInLink, config, model } = start
   const keys = secret ?? 'YOUR_KEY'
   const about =
     secret === null
-      ? '  Key      use one made before, or: bin/tollgate key create --account default --group default --name mine'
+      ? `  Key      use one made before, or: ${commandLine('key create --account default --group default --name mine', config)}`
       : `  Key      ${secret}  (shown this once; kept as a hash)`
   return [
     `Tollgate listens on ${url}`,
@@ -82,7 +85,7 @@ export function startText(start: Start): string {
     ...(secret === null
       ? []
       : [
-          `  Credit   ${localCredit} ${currency} on account default, posted as an adjustment: no money was paid`,
+          `  Credit   ${localCredit} ${config.currency} on account default, posted as an adjustment: no money was paid`,
         ]),
     ...(signInLink === null
       ? []
@@ -90,12 +93,30 @@ export function startText(start: Start): string {
     ...start.warnings.map((warning) => `  Warning  ${warning}`),
     '',
     model === null
-      ? 'No model can be called yet, for none has a channel and a price (bin/tollgate config check says more). Then:'
+      ? `No model can be called yet, for none has a channel and a price; this says more: ${commandLine('config check', config)}. Then:`
       : 'Try it:',
     firstCall(url, keys, model),
     '',
     '',
   ].join('\n')
+}
+
+/** A command on this server's configuration and data, as its operator can run it in any folder. */
+function commandLine(words: string, { file, dataDir, databaseUrl }: Start['config']): string {
+  const program = existsSync(join(root, 'package-lock.json'))
+    ? join(root, 'bin/tollgate')
+    : 'tollgate'
+  const places = [
+    ...(file === null ? [] : ['--config', resolve(file)]),
+    ...(databaseUrl === null ? ['--data', resolve(dataDir)] : []),
+  ]
+  const line = [program, words, ...places.map(quoted)].join(' ')
+  return databaseUrl === null ? line : `${line} (in the server's environment)`
+}
+
+/** A word as a shell reads it. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
 function consoleLines(shown: Start['console']): string[] {
