@@ -379,6 +379,23 @@ channels:
     const checked = await cli.run(['config', 'check', file, '--json'])
     expect([checked.code, checked.err]).toEqual([1, ''])
     expect(JSON.parse(checked.out).problems.length).toBeGreaterThan(1)
+
+    const keyless = [
+      ...[
+        '{ id: a, vendor: openai }',
+        '{ id: b, vendor: openai, key: " " }',
+        '{ id: c, vendor: vllm }',
+      ],
+      '{ id: d, vendor: openai, baseUrl: "http://127.0.0.1:1/v1" }',
+    ]
+    writeFileSync(file, `channels: [${keyless.join(', ')}]\n`)
+    const without = JSON.parse((await cli.run(['config', 'check', file, '--json'])).out)
+    expect(without.problems).toEqual(
+      [0, 1].map((at) => ({
+        path: `channels[${at}].key`,
+        message: 'is missing: openai needs one',
+      })),
+    )
   })
 
   test("import prints what LiteLLM's file amounts to, which check accepts", async () => {

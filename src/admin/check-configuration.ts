@@ -15,6 +15,7 @@ import { anyoneOf } from '../operations/model-access.ts'
 import { buildModelAccess, catalogOf } from '../operations/offering.ts'
 import { byGroup } from '../router/reach.ts'
 import type { PriceRow } from '../store/ledger.ts'
+import { vendors } from '../vendors/registry.ts'
 
 export interface Checked {
   /** Models that could not be served. */
@@ -107,12 +108,24 @@ function channelProblems(
     const alone = [{ ...channel, groups: null }]
     const modelAccess = buildModelAccess(open, alone, () => book, catalog)
     const path = channel.origin === 'file' ? ['channels', index, 'models'] : [channel.id]
+    if (lacksKey(channel)) {
+      const place = channel.origin === 'file' ? ['channels', index, 'key'] : [channel.id, 'key']
+      return [{ path: pathText(place), message: `is missing: ${channel.vendor} needs one` }]
+    }
     return Object.keys(channel.models ?? {}).flatMap((name) => {
       if (isPattern(name)) return []
       const why = modelAccess.whyNot(anyoneOf('any'), name)
       return why === null ? [] : [{ path: pathText([...path, name]), message: why }]
     })
   })
+}
+
+/** A service of the operator's own, at another address or with headers, may need none. */
+function lacksKey({ vendor, baseUrl, key, keys, headers, options }: ChannelConfig): boolean {
+  const { keyless = false, local } = vendors[vendor] ?? {}
+  const hasKey = Boolean(key?.trim()) || (keys ?? []).length > 0
+  const isElsewhere = baseUrl !== null || Object.keys(headers ?? {}).length > 0
+  return !(hasKey || keyless || local || isElsewhere || options.secretAccessKey)
 }
 
 function keyProblems({ keys, groups }: Config): Problem[] {

@@ -45,9 +45,9 @@ async function printResult(
     await printJson({ valid, file, problems, ...(prices !== null && { prices }) })
     return
   }
-  const name = file ?? 'The defaults, without a file,'
-  if (problems.length === 0) await print(`${name} is valid, and all of it can be served.\n`)
-  else say(`${name} is valid, but parts of it cannot be served:`)
+  const valid = file === null ? 'The defaults, without a file, are valid' : `${file} is valid`
+  if (problems.length === 0) await print(`${valid}, and all of it can be served.\n`)
+  else say(`${valid}, but parts of it cannot be served:`)
   for (const { path, message } of problems) say(`  ${path}: ${message}`)
   if (prices === null || prices.length === 0) return
   await print(
