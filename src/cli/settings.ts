@@ -1,6 +1,6 @@
 // Finds the configuration and the data for a command.
 
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { addEvent, madeBy } from '../admin/events.ts'
 import type { AdminContext } from '../admin/use-case.ts'
@@ -10,6 +10,7 @@ import { expectedDatabaseUrl, isDatabaseUrl } from '../config/rules.ts'
 import type { Config } from '../config/types.ts'
 import { encryptionKey, hasEncryptionKey } from '../identity/encryption-key.ts'
 import { createSecretBox } from '../identity/secret-box.ts'
+import { codeOf } from '../store/data-error.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import { openExisting, openStore, type StoreSettings } from '../store/open.ts'
 import { databaseFile } from '../store/sqlite.ts'
@@ -103,11 +104,23 @@ export function requireData(dataDir: string): void {
 }
 
 function noData({ dataDir, databaseUrl }: StoreSettings): Error {
+  if (databaseUrl === null && isForbidden(join(dataDir, databaseFile))) {
+    return new Error(`this user may not read ${dataDir}: run the command as the server's user`)
+  }
   const [place, remedy] =
     databaseUrl === null
       ? [dataDir, "name the server's data directory with --data"]
       : ['the database', 'run `tollgate migrate`']
   return new Error(`there is no Tollgate data in ${place}: ${remedy}, or start the server once`)
+}
+
+function isForbidden(path: string): boolean {
+  try {
+    statSync(path)
+    return false
+  } catch (error) {
+    return codeOf(error) === 'EACCES'
+  }
 }
 
 /** Reads the configuration file only where that may tell where the data is. */
