@@ -52,6 +52,11 @@ export function isDatabaseUrl(text: string): boolean {
   return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
 }
 
+/** As browsers send it: in small letters, without a path. */
+export function isOrigin(text: string): boolean {
+  return /^(\*|null|[a-z][a-z\d+.-]*:\/\/[^\sA-Z/?#@]+)$/.test(text)
+}
+
 /** An IP address, or a range of them: `10.0.0.0/8`. */
 export function isAddressRange(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/')

@@ -104,7 +104,10 @@ const wechatpay = section({
 })
 
 const stripe = section({
-  secretKey: keyText('Secret key (sk_...).'),
+  secretKey: keyText('Secret key (sk_...).').refine(
+    (value) => !value.startsWith('pk_'),
+    'expected the secret key (sk_... or rk_...), not the publishable one',
+  ),
   webhookSecret: keyText('Signing secret of the webhook (whsec_...).'),
   currency: key(
     z.string().regex(/^[A-Z]{3}$/, 'expected three capital letters such as USD'),

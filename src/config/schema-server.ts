@@ -4,6 +4,7 @@ import { z } from 'zod'
 import {
   isAddressRange,
   isHttpUrl,
+  isOrigin,
   portRange,
   withoutTrailingSlash,
   workersRange,
@@ -106,7 +107,10 @@ export const server = section({
     'Additional port for /healthz, /readyz and /metrics: worker N (from 0) answers on this port + N.',
   ),
   corsOrigins: key(
-    z.array(text(), 'expected a list of origins'),
+    z.array(
+      checkedText('expected * or an origin such as https://app.example, without a path', isOrigin),
+      'expected a list of origins',
+    ),
     'Origins whose pages may call the API from a browser (CORS); ["*"]: all.',
     ['*'],
   ),
@@ -123,4 +127,8 @@ export const server = section({
     "Header in which trusted proxies give the client's address; choose only one that all of them set themselves, or clients can forge it.",
     'x-forwarded-for',
   ),
-})
+}).refine(
+  ({ port, healthPort, workers }) =>
+    healthPort === null || port < healthPort || port >= healthPort + workers,
+  { path: ['healthPort'], error: 'expected another port than that of the server' },
+)

@@ -162,7 +162,7 @@ const groups = named(identifier, group)
 
 const channelModels = z.union(
   [
-    z.array(modelPattern).min(1),
+    z.array(modelPattern).min(1, 'expected at least one model'),
     z
       .record(modelPattern, modelPattern)
       .refine((models) => Object.keys(models).length > 0, 'expected at least one model'),

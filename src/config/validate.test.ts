@@ -193,10 +193,31 @@ describe('values', () => {
       ].sort(),
     )
     for (const [place, message] of Object.entries(found)) {
-      expect(`${place}: ${message}`).toMatch(/: expected /)
+      if (place !== 'keys[0].secret') expect(`${place}: ${message}`).toMatch(/: expected /)
     }
+    expect(found['keys[0].secret']).toBe('is required')
     expect(found['server.port']).toBe('expected a whole number from 0 to 65535')
     expect(found['keys[1].secret']).toBe('expected a secret of at least 16 characters')
+  })
+
+  test('what could never work is refused', () => {
+    const origins = ['*', 'https://app.example', 'http://localhost:3000', 'chrome-extension://abc']
+    const wrong = ['https://app.example/', 'app.example', 'https://App.example']
+    const found = problems({
+      server: { port: 8_001, healthPort: 8_000, workers: 2, corsOrigins: [...origins, ...wrong] },
+      payments: { stripe: { secretKey: 'pk_live_1', webhookSecret: 'whsec_1' } },
+      channels: [{ id: 'a', models: [] }],
+    })
+    expect(Object.keys(found).toSorted()).toEqual([
+      'channels[0].models',
+      'channels[0].vendor',
+      'payments.stripe.secretKey',
+      ...wrong.map((_, index) => `server.corsOrigins[${index + origins.length}]`),
+      'server.healthPort',
+    ])
+    expect(found['channels[0].vendor']).toBe('is required')
+    expect(found['channels[0].models']).toBe('expected at least one model')
+    expect(problems({ server: { port: 8_001, healthPort: 8_000 } })).toEqual({})
   })
 
   test('a node renews before it fences itself, and fences itself before its leases end', () => {

@@ -20,7 +20,7 @@ type Validated =
 export function validate(raw: unknown, known: KnownNames): Validated {
   const parsed = fileSchema.safeParse(raw)
   if (!parsed.success) {
-    const problems = parsed.error.issues.flatMap(issueProblems)
+    const problems = parsed.error.issues.flatMap((issue) => issueProblems(issue, raw))
     return { ok: false, problems: [...problems, ...crossCheck(wholeParts(raw), known)] }
   }
   const said = Object(Object(raw).ledger)
@@ -59,7 +59,7 @@ function wholeParts(raw: unknown): Parts {
   }
 }
 
-function issueProblems(issue: z.core.$ZodIssue): Problem[] {
+function issueProblems(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
   if (issue.code === 'unrecognized_keys') {
     const known = keysAt(fileSchema, issue.path)
     return issue.keys.map((name) => ({
@@ -68,6 +68,9 @@ function issueProblems(issue: z.core.$ZodIssue): Problem[] {
     }))
   }
   const path = pathText(issue.path)
+  if (issue.code !== 'custom' && isMissing(raw, issue.path)) {
+    return [{ path, message: 'is required' }]
+  }
   if (issue.code === 'invalid_type' && issue.expected === 'object') {
     const known = keysAt(fileSchema, issue.path)
     const which = known.length === 0 ? '' : `: ${known.join(', ')}`
@@ -77,6 +80,11 @@ function issueProblems(issue: z.core.$ZodIssue): Problem[] {
     return [{ path, message: issue.issues[0]?.message ?? issue.message }]
   }
   return [{ path, message: issue.message }]
+}
+
+function isMissing(raw: unknown, path: readonly PropertyKey[]): boolean {
+  const value = path.reduce<unknown>((part, step) => Object(part)[step], raw)
+  return value === undefined || value === null
 }
 
 /** The keys that the schema knows in the section at a path. */
