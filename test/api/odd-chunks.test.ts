@@ -164,9 +164,6 @@ const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }
 const withChoices = (...choices: readonly unknown[]) => ({ ...delta({}), choices })
 const ofText: readonly (readonly [what: string, frames: readonly string[]])[] = [
   ['an empty role', [framed(delta({ role: '', content: '' })), hello]],
-  ['no role', [hello]],
-  ['no role, behind a chunk without choices', [framed({ ...delta({}), choices: [] }), hello]],
-  ['null as its role', [framed(delta({ role: null, content: null })), hello]],
   [
     'spaces around its end',
     [start, hello, framed(delta({}, 'stop')), usageChunk, 'data:  [DONE]  \n\n'],
@@ -187,23 +184,6 @@ describe('text', () => {
     expect(completion.usage).toMatchObject(usage)
     expect(await readChunks()).toBe('Hello')
   })
-})
-
-test('each of several choices gets a role', async () => {
-  const said = [0, 1].map((index) => ({ index, delta: { content: 'Hello' }, finish_reason: null }))
-  const ended = [0, 1].map((index) => ({ index, delta: {}, finish_reason: 'stop' }))
-  frames = [
-    ...said.map((choice) => framed(withChoices(choice))),
-    ...[framed(withChoices(...ended)), usageChunk, 'data: [DONE]\n\n'],
-  ]
-  const messages = [{ role: 'user' as const, content: 'Hi' }]
-  const completion = await client.chat.completions
-    .stream({ model: 'm', messages, n: 2 })
-    .finalChatCompletion()
-  expect(completion.choices.map(({ message }) => [message.role, message.content])).toEqual([
-    ['assistant', 'Hello'],
-    ['assistant', 'Hello'],
-  ])
 })
 
 test('thoughts in a list of content are reasoning', async () => {

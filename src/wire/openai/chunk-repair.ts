@@ -114,21 +114,17 @@ export class ChunkRepair {
     return this.calls.size === 1 && calls?.continues(index, hasText) === true
   }
 
-  /** Changes the chunk in its place; tells whether it had to. `roleless`: the places of choices that need a role. */
-  repair(chunk: JsonObject, roleless: readonly number[] | null = null): boolean {
+  /** Changes the chunk in its place; tells whether it had to. */
+  repair(chunk: JsonObject): boolean {
     if (!Array.isArray(chunk.choices)) {
       chunk.choices = []
       return true
     }
     const given = chunk.choices
-    for (const place of roleless ?? []) {
-      const choice = objectOf(given[place])
-      choice.delta = { ...objectOf(choice.delta), role: 'assistant' }
-    }
     const choices = objectsIn(given)
     chunk.choices = choices
     const done = choices.map((choice) => this.choice(choice, stringOf(chunk.id)))
-    return roleless !== null || done.includes(true) || choices.length < given.length
+    return done.includes(true) || choices.length < given.length
   }
 
   private choice(choice: JsonObject, id: string): boolean {
@@ -159,8 +155,10 @@ export class ChunkRepair {
   }
 }
 
-/** The delta with a list of parts as a text; null where it has none. */
+/** The delta with an empty role as that of the model, and a list of parts as a text; null where it has neither. */
 function saidAgain(delta: JsonObject): JsonObject | null {
   const said = plainContent(delta)
-  return said === null ? null : { ...delta, ...said }
+  const isUnnamed = delta.role === ''
+  if (said === null && !isUnnamed) return null
+  return { ...delta, ...(isUnnamed && { role: 'assistant' }), ...said }
 }

@@ -68,12 +68,10 @@ export class ChunkScan {
   usageAt = -1
   /** The member that `usageRoot` names is present, so that usage may be inside it. */
   hiddenUsage = false
-  /** Some choice is null or says null, or has a list as its content, or a call without a list around it. */
+  /** Some choice is null or says null, or has a list as its content, an empty role, or a call without a list around it. */
   varied = false
   /** Some call has no list around it, no id or type, or arguments that are no text or an empty one. */
   oddCalls = false
-  /** Places in `choices` of those that begin with this chunk without saying whose they are; null: there is none. */
-  roleless: number[] | null = null
   /** How many pieces of calls there are. */
   pieces = 0
   /** The number of the call that a piece goes on with text, as OpenAI writes it; -1: no piece does. */
@@ -84,10 +82,6 @@ export class ChunkScan {
   error = false
   /** Of several choices, those that have begun, and whether each has a finish reason; kept from chunk to chunk. */
   readonly ends: Map<number, boolean> | null
-  /** A choice has begun, where only one was asked for; kept from chunk to chunk. */
-  private begun = false
-  /** Whether the last delta has a role; null: the choice has no delta. */
-  private hasRole: boolean | null = null
   private reasoningBytes = 0
   private readonly top = new MemberScan()
   private readonly usageRoot: string
@@ -150,7 +144,6 @@ export class ChunkScan {
     this.hiddenUsage = false
     this.varied = false
     this.oddCalls = false
-    this.roleless = null
     this.pieces = 0
     this.continued = -1
     this.error = false
@@ -183,7 +176,6 @@ export class ChunkScan {
   private readChoice(bytes: Uint8Array, at: number): void {
     let index = choiceList.count - 1
     let ends = false
-    this.hasRole = null
     choice.open(bytes, at)
     while (choice.next()) {
       const { value } = choice
@@ -193,10 +185,8 @@ export class ChunkScan {
             this.noteText(bytes, value, choice.skip())
           break
         case 5:
-          if (choice.is('delta')) {
-            this.hasRole = false
-            this.readSaid(bytes, value)
-          } else if (this.ends !== null && choice.is('index'))
+          if (choice.is('delta')) this.readSaid(bytes, value)
+          else if (this.ends !== null && choice.is('index'))
             index = numberAt(bytes, value, choice.skip())
           else if (choice.is('error')) this.noteError(bytes, value, choice.skip())
           else if (choice.is('usage') && this.usageRoot === 'choices') this.hiddenUsage = true
@@ -210,17 +200,7 @@ export class ChunkScan {
         default:
       }
     }
-    const isBegun = this.ends === null ? this.begun : this.ends.has(index)
-    // One that begins with a call passes as it came: clients read calls without a role.
-    if (this.hasRole === false && !isBegun && this.pieces === 0)
-      this.noteRoleless(choiceList.count - 1)
-    this.begun = true
     if (this.ends !== null && (ends || !this.ends.has(index))) this.ends.set(index, ends)
-  }
-
-  private noteRoleless(place: number): void {
-    this.roleless ??= []
-    this.roleless.push(place)
   }
 
   /** Tells whether the choice has a finish reason that says something. */
@@ -255,7 +235,7 @@ export class ChunkScan {
       if (first === 0x6e) continue
       switch (said.keyEnd - said.keyStart) {
         case 4:
-          if (said.is('role')) this.hasRole = isSomething(bytes, value, said.skip())
+          if (said.is('role') && !isSomething(bytes, value, said.skip())) this.varied = true
           break
         case 5:
           if (said.is('audio')) this.noteNamed(bytes, value, 'transcript')

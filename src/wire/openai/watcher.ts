@@ -134,7 +134,7 @@ export class CompletionWatcher implements Watcher {
   /** Most pieces of calls only go on with the text of a call as it is. */
   private get mayNeedRepair(): boolean {
     const { scan, repair } = this
-    if (scan.choices < 0 || scan.varied || scan.roleless !== null || scan.pieces > 1) return true
+    if (scan.choices < 0 || scan.varied || scan.pieces > 1) return true
     if (scan.pieces === 1 && !repair.continues(scan.continued, scan.continuedText)) return true
     return repair.calling && scan.finishAt >= 0
   }
@@ -178,8 +178,7 @@ export class CompletionWatcher implements Watcher {
     }
     if (fault !== null) return fault
     const bareUsage = raw !== null && value.choices == null
-    const { roleless } = this.scan
-    this.repaired = !bareUsage && this.repair.repair(value, roleless) ? value : null
+    this.repaired = !bareUsage && this.repair.repair(value) ? value : null
     if (raw !== null || this.repaired !== null) return frameKind.usage
     return this.semantic ? frameKind.semantic : frameKind.lifecycle
   }
