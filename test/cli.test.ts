@@ -390,6 +390,17 @@ channels:
     ]
     writeFileSync(file, `channels: [${keyless.join(', ')}]\n`)
     const without = JSON.parse((await cli.run(['config', 'check', file, '--json'])).out)
+    writeFileSync(
+      file,
+      'channels: [{ id: a, vendor: bedrock, key: k, options: { regoin: us-west-2, region: us-west-2 } }]\n',
+    )
+    const misspelt = JSON.parse((await cli.run(['config', 'check', file, '--json'])).out)
+    expect(misspelt.problems).toEqual([
+      {
+        path: 'channels[0].options.regoin',
+        message: 'is no option of bedrock, and is ignored; did you mean region?',
+      },
+    ])
     expect(without.problems).toEqual(
       [0, 1].map((at) => ({
         path: `channels[${at}].key`,

@@ -5,7 +5,7 @@ import type { Catalog } from '../catalog/model.ts'
 import { shippedPrices } from '../catalog/shipped-prices.ts'
 import { Beginnings, isPattern } from '../config/beginnings.ts'
 import { defaultGroup } from '../config/defaults.ts'
-import { type Problem, pathText } from '../config/problems.ts'
+import { type Problem, pathText, suggestion } from '../config/problems.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
 import { firstPrices, type ShippedCard } from '../meter/ensure-prices.ts'
 import { type PriceConflict, priceConflicts } from '../meter/file-prices.ts'
@@ -107,16 +107,18 @@ function channelProblems(
     if (channel.disabled) return []
     const alone = [{ ...channel, groups: null }]
     const modelAccess = buildModelAccess(open, alone, () => book, catalog)
-    const path = channel.origin === 'file' ? ['channels', index, 'models'] : [channel.id]
+    const place = channel.origin === 'file' ? ['channels', index] : [channel.id]
     if (lacksKey(channel)) {
-      const place = channel.origin === 'file' ? ['channels', index, 'key'] : [channel.id, 'key']
-      return [{ path: pathText(place), message: `is missing: ${channel.vendor} needs one` }]
+      const message = `is missing: ${channel.vendor} needs one`
+      return [{ path: pathText([...place, 'key']), message }]
     }
-    return Object.keys(channel.models ?? {}).flatMap((name) => {
+    const path = channel.origin === 'file' ? [...place, 'models'] : place
+    const unserved = Object.keys(channel.models ?? {}).flatMap((name) => {
       if (isPattern(name)) return []
       const why = modelAccess.whyNot(anyoneOf('any'), name)
       return why === null ? [] : [{ path: pathText([...path, name]), message: why }]
     })
+    return [...optionProblems(channel, [...place, 'options']), ...unserved]
   })
 }
 
@@ -126,6 +128,28 @@ function lacksKey({ vendor, baseUrl, key, keys, headers, options }: ChannelConfi
   const hasKey = Boolean(key?.trim()) || (keys ?? []).length > 0
   const isElsewhere = baseUrl !== null || Object.keys(headers ?? {}).length > 0
   return !(hasKey || keyless || local || isElsewhere || options.secretAccessKey)
+}
+
+const vendorOptions: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    'azure-openai': ['apiVersion'],
+    bedrock: ['region', 'accessKeyId', 'secretAccessKey', 'sessionToken', 'imageBuckets'],
+    vertex: ['region', 'project', 'fileBuckets'],
+  }),
+)
+
+/** Not refused at a start: an option that the vendor does not have is ignored. */
+function optionProblems(
+  { vendor, options }: ChannelConfig,
+  path: readonly PropertyKey[],
+): readonly Problem[] {
+  const known = vendorOptions.get(vendor) ?? []
+  const other = known.length === 0 ? '' : `; known are ${known.join(', ')}`
+  return Object.keys(options).flatMap((name) => {
+    if (known.includes(name)) return []
+    const message = `is no option of ${vendor}, and is ignored${suggestion(name, known) || other}`
+    return [{ path: pathText([...path, name]), message }]
+  })
 }
 
 function keyProblems({ keys, groups }: Config): Problem[] {
