@@ -86,3 +86,11 @@ test('what is left of a backup that was killed before it locked its folder is re
   const left = readdirSync(folder).map((name) => join(folder, name))
   expect(left.sort()).toEqual([others, fresh, join(folder, 'copy')].sort())
 })
+
+test('a backup does not make the folder of its file', async () => {
+  const from = { dataDir: join(directory.path, 'from'), databaseUrl: null }
+  const folder = join(directory.path, 'not-mounted')
+  const failed = backUp(from, { file: join(folder, 'copy') })
+  await expect(failed).rejects.toThrow(`${folder} is not there`)
+  expect(existsSync(folder)).toBe(false)
+})

@@ -16,6 +16,8 @@ import { AdminError } from './use-case.ts'
  */
 export async function backUp({ dataDir, databaseUrl }: StoreSettings, { file }: Input<'backUp'>) {
   if (existsSync(file)) throw refused(`${file} is there already: name a new file`)
+  // Such as a disk that is not mounted.
+  if (!existsSync(dirname(file))) throw refused(`${dirname(file)} is not there: make the folder`)
   if (databaseUrl !== null) return dumpDatabase(databaseUrl, file)
   if (dirname(file) === resolve(dataDir) && isDataName(basename(file))) {
     throw refused(`${file} is a name of the server's own files: name another file`)
