@@ -88,14 +88,19 @@ describe('credit and balance', () => {
   test('an account that is not there is told, and made only when asked to', async () => {
     await create('1')
     const message = 'tollgate: there is no account "bob"; `tollgate account list` lists them\n'
-    for (const words of [
-      ['balance', 'bob'],
-      ['account', 'credit', 'bob', '1', ...gift],
-      ['account', 'debit', 'bob', '1', ...gift],
-    ]) {
+    for (const [words, err] of [
+      [['balance', 'bob'], message],
+      [
+        ['account', 'credit', 'bob', '1', ...gift],
+        message.replace('\n', ', --create creates it\n'),
+      ],
+      [['account', 'debit', 'bob', '1', ...gift], message],
+    ] as const) {
       const ended = await cli.run([...words, '--data', cli.data])
-      expect(ended).toEqual({ code: 1, out: '', err: message })
+      expect(ended).toEqual({ code: 1, out: '', err })
     }
+    const below = await cli.run(['account', 'credit', 'ann', '-5', ...gift, '--data', cli.data])
+    expect([below.code, below.err]).toEqual([2, expect.stringContaining('an amount is above 0')])
     expect(await cli.json('account', 'list')).toHaveLength(1)
   })
 })

@@ -65,6 +65,10 @@ const options: Readonly<Record<string, Option>> = {
 
 export const accountCredit: Command = {
   ...adjusting,
+  hints: {
+    ...adjusting.hints,
+    'not_found account': `${hints['not_found account']}, --create creates it`,
+  },
   name: 'account credit',
   summary: 'credit an account',
   options: {

@@ -38,6 +38,11 @@ export function parseLine(args: readonly string[], commands: readonly Command[])
     const isLong = token.rawName.startsWith('--') || name === 'help'
     const option = isLong && Object.hasOwn(options, name) ? options[name] : undefined
     if (option === undefined) {
+      if (/^-\d/.test(token.rawName)) {
+        throw new UsageError(
+          `${command.name} has no ${token.rawName}: an amount is above 0, without a sign`,
+        )
+      }
       const near = suggestion(token.name, Object.keys(options))
       throw new UsageError(
         `${command.name} has no ${token.rawName}${near && `${near.replace('mean ', 'mean --')}`}`,
