@@ -58,6 +58,8 @@ test('settings are set and taken back, and those of the file are left to it', as
   expect(await cli.json('settings', 'set', 'notices', '[{"text":{"en":"Hello."}}]')).toMatchObject({
     value: [notice],
   })
+  const wrong = ['settings', 'set', 'notices', '[{"severity":"bad"}]', '--data', cli.data]
+  expect((await cli.run(wrong)).err).toContain('VALUE[0].severity: expected one of')
   const refused = await cli.run(['settings', 'set', 'identity.signUp', 'open', '--config', file])
   expect([refused.code, refused.err.trim()]).toEqual([
     1,

@@ -15,7 +15,10 @@ export function refusalOf({ refusal, field, message }: AdminError, line: Line): 
   const { label, given } = place
   if (label.endsWith('...')) return new UsageError(advised)
   if (given === undefined) return new UsageError(`${label} ${advised}`)
-  return new UsageError(`${label}${field === root ? shown(given) : ''}: ${advised}`)
+  const within = field.slice(root.length)
+  // An entry of a list that is given as one word.
+  if (/^\[\d+\]\./.test(within)) return new UsageError(`${label}${within}: ${advised}`)
+  return new UsageError(`${label}${within === '' ? shown(given) : ''}: ${advised}`)
 }
 
 /** The option or argument that gives a field; null where the command line does not give it. */
