@@ -226,6 +226,9 @@ describe('price rollback and withdraw', () => {
     const from = '2100-01-31T00:00:00.000Z'
     const { version } = (await runJson('schedule', 'own', 'input=2', 'output=2', '--from', from))
       .value
+    const filed = 'gpt-4o'
+    await run('set', filed, 'input=6', 'output=8')
+    expect((await run('withdraw', filed)).err).toContain(`the configuration file prices ${filed}`)
     const withdrawn = await run('withdraw', 'own')
     expect(withdrawn.err).toContain(`version ${version} still begins at ${from}`)
     const cancelled = (await runJson('cancel', 'own', String(version))).value

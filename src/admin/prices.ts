@@ -107,7 +107,7 @@ interface Appended {
 export async function withdrawPrices(
   context: AdminContext,
   { model }: Input<'withdrawPrices'>,
-): Promise<Appended> {
+): Promise<AppendedBeside> {
   const rows = await context.store.prices.all()
   const inForce = cardsInForce(withoutFile(rows), context.nowMs)(model)
   if (inForce === null || inForce.origin === 'shipped') {
@@ -117,7 +117,8 @@ export async function withdrawPrices(
       `${JSON.stringify(model)} has no set or imported prices to withdraw`,
     )
   }
-  return append(context, rows, { model, prices: {}, source: 'withdrawn' })
+  const appended = await append(context, rows, { model, prices: {}, source: 'withdrawn' })
+  return { ...appended, isInFile: isInFile(rows, model, context.nowMs) }
 }
 
 /**
@@ -151,7 +152,7 @@ export async function cancelPrices(
   })
 }
 
-interface Rollback extends Appended {
+interface AppendedBeside extends Appended {
   /** As in `PriceChange`. */
   readonly isInFile: boolean
 }
@@ -160,7 +161,7 @@ interface Rollback extends Appended {
 export async function rollbackPrices(
   context: AdminContext,
   { model, version }: Input<'rollbackPrices'>,
-): Promise<Rollback> {
+): Promise<AppendedBeside> {
   const rows = await context.store.prices.all()
   const earlier = earlierCard(rows, model, version, context.nowMs)
   const { prices, sourceDate } = earlier

@@ -131,15 +131,16 @@ export const priceWithdraw: Command = {
   options: { actor },
   async run(context) {
     const [model = ''] = context.words
-    const { card, coming } = await withChange(
+    const { card, isInFile, coming } = await withChange(
       context,
       async (admin) => {
-        const { card } = await withdrawPrices(admin, { model })
+        const withdrawn = await withdrawPrices(admin, { model })
         const { items } = await listPrices(admin, { model, all: false, scheduled: true })
-        return { card, coming: items }
+        return { ...withdrawn, coming: items }
       },
       () => ({ action: 'withdrawPrices', target: { model } }),
     )
+    if (isInFile) noteFile(model)
     for (const { version, from } of coming) {
       say(
         `note: version ${version} still begins at ${from}; \`tollgate price cancel ${model} ${version}\` cancels it`,
