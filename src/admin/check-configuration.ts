@@ -132,7 +132,8 @@ function lacksKey({ vendor, baseUrl, key, keys, headers, options }: ChannelConfi
 
 const vendorOptions: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
-    'azure-openai': ['apiVersion'],
+    openai: ['responsesFirst'],
+    'azure-openai': ['apiVersion', 'responsesFirst'],
     bedrock: ['region', 'accessKeyId', 'secretAccessKey', 'sessionToken', 'imageBuckets'],
     vertex: ['region', 'project', 'fileBuckets'],
   }),
