@@ -37,7 +37,7 @@ const nothing: readonly string[] = []
 export function identityRequest(
   peek: Peek,
   candidate: Candidate,
-  { vendor, options = {} }: Pick<Channel, 'vendor' | 'options'>,
+  { vendor, options = {}, baseUrl }: Pick<Channel, 'vendor' | 'options' | 'baseUrl'>,
 ): IdentityRequest {
   const { amend } = vendor.quirks
   const { dialect, model } = candidate
@@ -46,7 +46,8 @@ export function identityRequest(
   const own = thoughts === undefined ? made : cutting(made, thoughts.spans)
   const gone = thoughts?.names ?? nothing
   const rule = ruleFor(vendor, candidate, peek, peek.keys)
-  const call = { dialect, model, stream: peek.stream, sentBack: peek.sentBack }
+  const { stream, sentBack } = peek
+  const call = { dialect, model, stream, sentBack, baseUrl }
   if (amend !== undefined && needsAmend(amend, peek.keys, peek.body, call)) {
     const body = parsedObject(own.length === 0 ? peek.body : join(splice(peek.body, own)))
     if (peek.modelSpan !== null) body['model'] = candidate.model

@@ -3,6 +3,7 @@
 import type { VendorDialectId } from '../wire/formats.ts'
 import { effortsOf, responsesNeed, traitsOf } from '../wire/openai/models.ts'
 import { nearestEffort } from './efforts.ts'
+import { isMakersAddress } from './makers-address.ts'
 import type { NamedCall, ServedModel, Value } from './vendor.ts'
 
 const before: VendorDialectId = 'openai-responses'
@@ -21,13 +22,11 @@ export function responsesFirst(
   }
 }
 
-const makersHost = /(^|\.)(openai|azure)\.com$/
-
 /** Whether the address is the maker's own, or said to lead there: what imitates it may have chats alone. */
 function isMakers({ baseUrl, options }: ServedModel): boolean {
   const { responsesFirst: said } = options
   if (said !== undefined) return said === 'true'
-  return baseUrl === null || makersHost.test(new URL(baseUrl).hostname)
+  return baseUrl === null || isMakersAddress(baseUrl)
 }
 
 /** The vendor's name where it shows the model, else the client's: deployments have names of their own. */

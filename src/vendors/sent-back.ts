@@ -11,6 +11,7 @@ import {
 import { longestCallId as longestInResponses } from '../wire/openai-responses/input.ts'
 import { type Amendment, messagesOf } from './amendments.ts'
 import { identifier } from './hash.ts'
+import { isMakersAddress } from './makers-address.ts'
 import type { Call } from './vendor.ts'
 
 export function hasCalls({ tool_calls: calls }: JsonObject): boolean {
@@ -65,8 +66,18 @@ function partsOf(content: JsonValue | undefined): JsonValue[] {
   return [{ type: 'text', text: stringOf(content) }]
 }
 
-/** For OpenAI, which takes back what its own replies have. */
-export const withoutForeign = plainReplies(foreignMembers)
+/** For OpenAI, which takes back what its own replies have; what imitates it may read the rest. */
+export const withoutForeign = atMakers(plainReplies(foreignMembers))
+
+function atMakers(amendment: Amendment): Amendment {
+  return {
+    ...amendment,
+    wants: (call) =>
+      call.baseUrl !== undefined &&
+      amendment.wants?.(call) === true &&
+      isMakersAddress(call.baseUrl),
+  }
+}
 
 /** For vendors that refuse whatever their own requests do not have. */
 export const withoutReplyMembers = plainReplies([...replyMembers, ...foreignMembers])
@@ -92,10 +103,10 @@ export function withCallIds(idOf: (id: string, call: Call) => string): Amendment
 }
 
 /** Longer ids than OpenAI takes are hashed, so that a call and its result still match. */
-export const shortCallIds: Amendment = {
+export const shortCallIds = atMakers({
   wants: ({ sentBack }) => sentBack === 'foreign',
   apply: withCallIds((id, { dialect }) => {
     const longest = dialect === 'openai-responses' ? longestInResponses : longestCallId
     return id.length > longest ? `call_${identifier(id)}` : id
   }),
-}
+})

@@ -27,6 +27,8 @@ export interface Call {
   readonly counts?: true
   /** See `Peek.sentBack`. */
   readonly sentBack?: SentBack | undefined
+  /** Of the channel; given where the client's own bytes are sent. */
+  readonly baseUrl?: string
 }
 
 /** A request as it is sent, for vendors whose signature covers it. */
