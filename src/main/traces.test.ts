@@ -23,7 +23,8 @@ test('after a batch that took longer than the next waits, spans leave as before'
   const collector: Collector = { resource: {}, scope: { name: 'x', version: '1' }, send }
   const queue = new SpanQueue(collector, 1)
   const { row } = finishedRequest({ requestId: 'req_1' })
-  const settlement = { request: { caller: { traceparent: null } }, summary: null }
+  const request = { caller: { traceparent: null }, dialect: { client: {} } }
+  const settlement = { request, summary: null }
   const note = () => queue.note(settlement as unknown as Settlement, row)
 
   note()

@@ -139,10 +139,13 @@ test('whatever is sent in a row, however it is cut, is answered in its order', a
         client.send(text.slice(sorted[at - 1], place))
         await new Promise((resolve) => setImmediate(resolve))
       }
-      await client.until((received) => numbers(received).length === kinds.length)
-      expect(numbers(client.received)).toEqual([...kinds.keys()])
-      // If a server answers before it has read the whole request, it keeps the rest of the connection.
+      // If a server answers before it has read the whole request, it keeps the rest of the connection, and the
+      // runtime's closes it at some requests that follow.
       const first = kinds.indexOf('/early')
+      const certain = first < 0 ? kinds.length : first + 1
+      await client.until((received) => numbers(received).length >= certain)
+      const answered = numbers(client.received)
+      expect(answered).toEqual([...answered.keys()])
       const before = first < 0 ? kinds : kinds.slice(0, first)
       const least = before.filter((kind) => kind === '/direct').length
       expect(direct.length).toBeGreaterThanOrEqual(least)
