@@ -135,7 +135,7 @@ const vendorOptions: ReadonlyMap<string, readonly string[]> = new Map(
     openai: ['responsesFirst'],
     'azure-openai': ['apiVersion', 'responsesFirst'],
     bedrock: ['region', 'accessKeyId', 'secretAccessKey', 'sessionToken', 'imageBuckets'],
-    vertex: ['region', 'project', 'fileBuckets'],
+    vertex: ['region', 'project', 'fileBuckets', 'resources'],
   }),
 )
 

@@ -6,7 +6,7 @@ import { isObject } from '../wire/json/value.ts'
 import type { Amendment } from './amendments.ts'
 
 /** A letter, or the underscore, may also be written as an escape, in the name of a member as in its value. */
-const escapes = ['4', '5', '6', '7'].map((digit) => `\\u00${digit}`)
+export const escapes = ['4', '5', '6', '7'].map((digit) => `\\u00${digit}`)
 /** Members with prompts; others name no files. */
 const prompts = ['contents', 'systemInstruction', 'system_instruction']
 const addressNames: ReadonlySet<string> = new Set(['fileUri', 'file_uri'])

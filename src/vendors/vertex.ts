@@ -7,6 +7,7 @@ import { geminiImages, geminiSpeech, geminiTranscripts, methodOf } from './googl
 import { pathSegments } from './path-segment.ts'
 import type { Authority, Call, ChannelSettings, Vendor } from './vendor.ts'
 import { listedBuckets } from './vertex-buckets.ts'
+import { listedResources } from './vertex-resources.ts'
 
 const usualBase = 'https://aiplatform.googleapis.com'
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
@@ -106,7 +107,7 @@ export const vertex = {
   baseUrl: usualBase,
   environment: 'GOOGLE_VERTEX_API_KEY',
   speaks: ['gemini', 'openai-images', 'openai-image-edits', ...audioDialects],
-  quirks: { usageOnStream: 'always', amend: amendments(listedBuckets) },
+  quirks: { usageOnStream: 'always', amend: amendments(listedBuckets, listedResources) },
   address,
   signature: {
     headers(settings) {

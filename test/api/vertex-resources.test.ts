@@ -1,4 +1,5 @@
-// Tests files of Google Cloud Storage that clients name: Vertex would read them with the operator's own rights.
+// Tests files of Google Cloud Storage, and resources of the operator's project, that clients name: Vertex would read them
+// with the operator's own rights.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { type Gateway, startGateway } from '../support/gateway.ts'
@@ -30,7 +31,11 @@ beforeAll(async () => {
           ...channel,
           id: 'open',
           models: ['gemini-open'],
-          options: { fileBuckets: 'films, second' },
+          options: {
+            fileBuckets: 'films, second',
+            resources:
+              'projects/ours/locations/global/collections/default_collection/dataStores/public, projects/ours/caches/1',
+          },
         },
       ],
       models: { '*': { kind: 'chat', prices: { input: '1', output: '1' } } },
@@ -107,4 +112,35 @@ test('a listed bucket, an address and what functions say pass', async () => {
   const reply = await post('gemini-open', JSON.stringify(user(...parts)))
   expect(reply.status).toBe(200)
   expect(JSON.parse(asked[0] ?? '')).toMatchObject(user(...parts))
+})
+
+describe('resources of the project', () => {
+  const place = 'projects/ours/locations/global/collections/default_collection/dataStores'
+  const text = user({ text: 'What is it?' })
+  const search = (datastore: string) => ({
+    tools: [{ retrieval: { vertexAiSearch: { datastore } } }],
+  })
+  const corpora = { ragResources: [{ ragCorpus: `${place}/private` }] }
+
+  test.each([
+    [{ ...text, ...search(`${place}/private`) }, 'tools[0].retrieval.vertexAiSearch.datastore'],
+    [
+      { ...text, tools: [{}, { retrieval: { vertexRagStore: corpora } }] },
+      'tools[1].retrieval.vertexRagStore.ragResources[0].ragCorpus',
+    ],
+    [{ ...text, cachedContent: 'projects/ours/locations/x/cachedContents/1' }, 'cachedContent'],
+    [{ ...text, cached_content: 'cachedContents/1' }, 'cached_content'],
+  ])('%j is refused', async (body, param) => {
+    for (const model of ['gemini-closed', 'gemini-open']) {
+      const reply = await post(model, JSON.stringify(body))
+      expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining(param)])
+    }
+    expect(asked).toEqual([])
+  })
+
+  test('that are listed pass', async () => {
+    const body = { ...text, ...search(`${place}/public`), cachedContent: 'projects/ours/caches/1' }
+    expect((await post('gemini-open', JSON.stringify(body))).status).toBe(200)
+    expect(JSON.parse(asked[0] ?? '')).toMatchObject(body)
+  })
 })
