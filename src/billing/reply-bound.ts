@@ -3,9 +3,9 @@
 import { isLimit } from '../config/parameter-rules.ts'
 import { factsOf } from '../router/facts.ts'
 import type { Candidate } from '../router/route.ts'
+import { leastLimit } from '../vendors/responses-limit.ts'
 import type { ClientDialect } from '../wire/dialect.ts'
 import { limitMembers } from '../wire/limit-members.ts'
-import { leastLimit } from '../wire/openai-responses/hub-settings.ts'
 import type { Peek } from '../wire/request.ts'
 
 /** The request as it is authorized: with the longest reply that any of its channels may be asked for. */
@@ -28,7 +28,7 @@ export function boundedBy(
   return { ...peek, maxOutputTokens: null, leastOutputTokens: least }
 }
 
-/** A limit below what the Responses format takes is raised on the way to it. */
+/** A limit below what OpenAI's Responses take is raised on the way to them. */
 function raised(candidates: readonly Candidate[], peek: Peek): Peek {
   const { maxOutputTokens: asked } = peek
   if (asked === null || asked >= leastLimit) return peek

@@ -132,7 +132,7 @@ function encodedNow(
   const rule = ruleFor(vendor, candidate, request.peek, Object.keys(body))
   const refused = rule === null ? [] : withoutRefused(rule, body)
   const { amend } = vendor.quirks
-  const call = { dialect, model, stream: decoded.stream }
+  const call = { dialect, model, stream: decoded.stream, baseUrl: channel.baseUrl }
   const amended = amend?.body(body, call, channel.options) ?? body
   return {
     segments: [Buffer.from(JSON.stringify(amended), 'utf8')],

@@ -8,6 +8,7 @@ import { openaiListeners } from './openai-transcripts.ts'
 import { deployedParameters } from './parameters.ts'
 import { pathSegment, queryValue } from './path-segment.ts'
 import { offersToolsToThinker, responsesFirst } from './responses-first.ts'
+import { raisedLimit } from './responses-limit.ts'
 import { shortCallIds, withoutForeign } from './sent-back.ts'
 import type { Call, ChannelSettings, ServedModel, Vendor } from './vendor.ts'
 
@@ -78,7 +79,7 @@ export const azureOpenai = openaiCompatible({
   quirks: {
     refine,
     parameters: deployedParameters,
-    amend: amendments(withoutForeign, shortCallIds),
+    amend: amendments(withoutForeign, shortCallIds, raisedLimit),
     refusesThoughts: true,
     encryptsReasoning: true,
     everyTool: true,

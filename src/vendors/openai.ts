@@ -6,6 +6,7 @@ import { openaiImages } from './openai-images.ts'
 import { openaiListeners } from './openai-transcripts.ts'
 import { makersParameters } from './parameters.ts'
 import { offersToolsToThinker, responsesFirst } from './responses-first.ts'
+import { raisedLimit } from './responses-limit.ts'
 import { shortCallIds, withoutForeign } from './sent-back.ts'
 import type { Vendor } from './vendor.ts'
 import { type VendorVideos, videoStarts, videoVariants } from './video.ts'
@@ -28,7 +29,7 @@ export const openai = openaiCompatible({
   videos: openaiVideos,
   quirks: {
     parameters: makersParameters,
-    amend: amendments(withoutForeign, shortCallIds),
+    amend: amendments(withoutForeign, shortCallIds, raisedLimit),
     refusesThoughts: true,
     encryptsReasoning: true,
     everyTool: true,

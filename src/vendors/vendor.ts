@@ -27,7 +27,7 @@ export interface Call {
   readonly counts?: true
   /** See `Peek.sentBack`. */
   readonly sentBack?: SentBack | undefined
-  /** Of the channel; given where the client's own bytes are sent. */
+  /** Of the channel. */
   readonly baseUrl?: string
 }
 

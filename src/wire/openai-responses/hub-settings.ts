@@ -199,9 +199,6 @@ function refuse({ choices = 1, modalities = [] }: ChatRequest): void {
   throw invalidRequest(`modalities: this model cannot answer with '${other}'`, 'modalities')
 }
 
-/** The smallest limit that OpenAI takes in this format (API reference, `max_output_tokens`). */
-export const leastLimit = 16
-
 /** Writes all members of the body but `model`, `input` and `stream`. */
 export function encodeSettings(request: ChatRequest, dropped: string[]): JsonObject {
   refuse(request)
@@ -214,9 +211,6 @@ export function encodeSettings(request: ChatRequest, dropped: string[]): JsonObj
   }
   if (request.user !== undefined) body['user'] = shortUser(request.user)
   for (const [name, field] of numbers) if (request[field] !== undefined) body[name] = request[field]
-  const { maxOutputTokens: limit } = request
-  // Agents probe models with a limit of 1, which other formats take.
-  if (limit !== undefined) body['max_output_tokens'] = Math.max(limit, leastLimit)
   if (request.metadata !== undefined) body['metadata'] = request.metadata
   if (request.logprobs !== undefined) {
     body['top_logprobs'] = request.logprobs
