@@ -128,7 +128,7 @@ function spokenBy(
   vendor: Vendor,
   { name, publicName }: NamedModel,
 ): readonly VendorDialectId[] {
-  if (dialect !== null) return vendor.speaks.filter((each) => each === dialect)
+  if (dialect != null) return vendor.speaks.filter((each) => each === dialect)
   const served = { model: name, asked: publicName, baseUrl, options }
   return vendor.speaksFor?.(served) ?? vendor.speaks
 }
