@@ -36,6 +36,8 @@ async function printsChoices(): Promise<void> {
   const more = 'model=sandbox%2Fchat&errorCode=server_error&stream=true&minCost=0.5'
   const requests = await stage.open(`/requests?${span}&${more}&account=default`)
   await requests.getByRole('button', { name: 'Clear filters' }).first().waitFor()
+  // The currency comes with an answer of its own.
+  await requests.getByText('Cost at least: 0.5 USD').waitFor({ state: 'attached' })
   expect(await printed(requests)).toEqual([
     'Account: default',
     range,
