@@ -19,9 +19,14 @@ export function ruleFor(
   keys: readonly string[],
 ): ParameterRule | null {
   const rule = vendor.quirks.parameters?.({ dialect, model, asked }) ?? null
-  const own = rule?.keys.some((key) => keys.includes(key)) === true ? rule : null
+  const own = rule !== null && concerns(rule, keys) ? rule : null
   const isOver = maxOutput !== undefined && maxOutputTokens !== null && maxOutputTokens > maxOutput
   return isOver ? limited(own ?? nothingRefused, limitMembers[dialect] ?? [], maxOutput) : own
+}
+
+function concerns(rule: ParameterRule, keys: readonly string[]): boolean {
+  for (const key of rule.keys) if (keys.includes(key)) return true
+  return false
 }
 
 const nothingRefused: ParameterRule = { keys: [], dropped: () => [] }
