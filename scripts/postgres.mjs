@@ -84,6 +84,8 @@ export async function startPooler({ url }, mode) {
   const settings = join(dir, 'settings')
   const lines = ['[databases]', `* = host=${hostname} port=${port}`, '[pgbouncer]']
     .concat([`listen_addr = 127.0.0.1`, `listen_port = ${listenPort}`, 'unix_socket_dir ='])
+    // In session mode three nodes hold more than the 20 that are usual.
+    .concat(['default_pool_size = 60'])
     .concat(['auth_type = scram-sha-256', `auth_file = ${users}`, `pool_mode = ${mode}`])
     .concat(
       'ignore_startup_parameters = options,statement_timeout,idle_in_transaction_session_timeout',
