@@ -5,6 +5,7 @@ import { objectOf, text } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
 import { native } from './dashscope-images.ts'
 import { needed } from './images.ts'
+import { checkSuccess } from './media.ts'
 import {
   addressIn,
   contentAtUrl,
@@ -52,7 +53,7 @@ export const wan: VideoAdapter = {
   async cancel({ handle }, tools) {
     const url = `${native(tools)}/tasks/${encodeURIComponent(handle)}/cancel`
     const reply = await tools.ask({ method: 'POST', url })
-    if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
+    checkSuccess(reply, tools)
   },
 }
 

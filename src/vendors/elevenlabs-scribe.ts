@@ -4,7 +4,14 @@ import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
 import { cuesOf, spaceIn } from '../wire/openai-audio/cues.ts'
 import { droppedFields, soundOf, textField, unreadable } from './audio-fields.ts'
-import type { MediaCall, MediaTools, SpokenPart, TranscriptReply, Word } from './media.ts'
+import {
+  checkSuccess,
+  type MediaCall,
+  type MediaTools,
+  type SpokenPart,
+  type TranscriptReply,
+  type Word,
+} from './media.ts'
 import { multipart } from './multipart.ts'
 
 /** Serves OpenAI's transcriptions. */
@@ -14,7 +21,7 @@ export async function writeDown(call: MediaCall, tools: MediaTools): Promise<Tra
   ])
   const url = `${tools.baseUrl}/v1/speech-to-text`
   const reply = await tools.ask({ method: 'POST', url, body, contentType })
-  if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
+  checkSuccess(reply, tools)
   const dropped = droppedFields(call, ['language', 'temperature'])
   return { ...transcriptIn(reply.json()), dropped }
 }

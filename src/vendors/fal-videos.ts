@@ -4,7 +4,7 @@ import { invalidRequest } from '../errors.ts'
 import { objectOf, text } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
 import { jobAddress, needed } from './images.ts'
-import type { MediaTools, VendorReply } from './media.ts'
+import { checkSuccess, type MediaTools, type VendorReply } from './media.ts'
 import { pathSegments } from './path-segment.ts'
 import {
   addressIn,
@@ -50,7 +50,7 @@ export const falVideos: VideoAdapter = {
   async cancel({ kept }, tools) {
     const url = `${String(kept['result'])}/cancel`
     const reply = await tools.ask({ method: 'PUT', url })
-    if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
+    checkSuccess(reply, tools)
   },
 }
 

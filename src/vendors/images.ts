@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { isObject, listOf, objectOf, text, wholeNumber } from '../wire/json/value.ts'
 import { imageType, JsonBody, Lifted } from './base64.ts'
 import {
+  checkSuccess,
   type MediaCall,
   MediaFault,
   type MediaTools,
@@ -201,7 +202,7 @@ export async function askJson(
 
 /** Throws, or rejects with, MediaFault where the reply is not a success or not JSON. */
 export function read(reply: VendorReply, tools: MediaTools): Promise<Lifted> {
-  if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
+  checkSuccess(reply, tools)
   return Lifted.of(reply.payload, tools.spool, () => tools.wait(0))
 }
 

@@ -200,6 +200,11 @@ interface PlainReply extends ReplyBase {
 
 export type MediaReply = ImagesReply | TranscriptReply | SoundReply | PlainReply
 
+/** Throws MediaFault where the reply is not a success. */
+export function checkSuccess(reply: VendorReply, tools: Pick<MediaTools, 'faultOf'>): void {
+  if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
+}
+
 /** An adapter whose code is loaded at its first call: most processes never use it. */
 export function lazyAdapter(load: () => Promise<MediaAdapter>): MediaAdapter {
   return { serve: async (call, tools) => (await load()).serve(call, tools) }

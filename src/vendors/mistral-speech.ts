@@ -12,7 +12,14 @@ import {
   voiceOf,
 } from './audio-fields.ts'
 import { Lifted } from './base64.ts'
-import type { MediaAdapter, MediaCall, MediaTools, Payload, SoundReply } from './media.ts'
+import {
+  checkSuccess,
+  type MediaAdapter,
+  type MediaCall,
+  type MediaTools,
+  type Payload,
+  type SoundReply,
+} from './media.ts'
 import { piecesOf } from './sound-reply.ts'
 
 async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
@@ -29,7 +36,7 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
   const url = tools.addressOf(call.dialect, model)
   const body = [Buffer.from(JSON.stringify(asked), 'utf8')]
   const reply = await tools.ask({ method: 'POST', url, body, signed: true })
-  if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
+  checkSuccess(reply, tools)
   const lifted = await Lifted.of(reply.payload, tools.spool, () => tools.wait(0))
   const sound = isObject(lifted.json) ? lifted.bytesAt(lifted.json.audio_data) : null
   if (sound === null) throw unreadable('the reply has no sound')

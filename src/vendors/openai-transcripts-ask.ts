@@ -4,13 +4,14 @@ import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { isObject, setMember } from '../wire/json/value.ts'
 import { droppedFields, listField, refuseWords, soundOf, unreadable } from './audio-fields.ts'
-import type {
-  MediaCall,
-  MediaTools,
-  MediaUsage,
-  SpokenPart,
-  TranscriptReply,
-  Word,
+import {
+  checkSuccess,
+  type MediaCall,
+  type MediaTools,
+  type MediaUsage,
+  type SpokenPart,
+  type TranscriptReply,
+  type Word,
 } from './media.ts'
 import { multipart } from './multipart.ts'
 
@@ -58,7 +59,7 @@ export async function askTranscript(
   const { segments: body, contentType } = formFor(vendor, call, format)
   const url = tools.addressOf(call.dialect, call.model)
   const reply = await tools.ask({ method: 'POST', url, body, contentType, signed: true })
-  if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
+  checkSuccess(reply, tools)
   const { takes } = vendor
   const dropped = takes === null ? [] : droppedFields(call, [...takes])
   const transcript = transcriptIn(reply.json(), vendor)

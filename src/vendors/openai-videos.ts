@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
-import { MediaFault } from './media.ts'
+import { checkSuccess, MediaFault } from './media.ts'
 import { jsonCall, removeAt, successOf, type VideoAdapter, type VideoNews } from './video.ts'
 
 /** Paths below the base address are those of the API reference, "Videos". */
@@ -27,7 +27,7 @@ export const openaiVideos: VideoAdapter = {
     const reply = await tools.ask({ method: 'DELETE', url })
     // A server without this endpoint answers 404 too, and still makes the video.
     if (reply.status === 404 && (await tools.ask({ method: 'GET', url })).status === 404) return
-    if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
+    checkSuccess(reply, tools)
   },
   remove: ({ handle }, tools) =>
     removeAt(tools, { method: 'DELETE', url: placeOf(tools.baseUrl, handle) }),

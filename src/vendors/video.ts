@@ -4,6 +4,7 @@ import type { JsonObject } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
 import type { JsonBody } from './base64.ts'
 import {
+  checkSuccess,
   type MediaAdapter,
   type MediaCall,
   MediaFault,
@@ -113,7 +114,7 @@ async function* once(text: string): AsyncGenerator<Uint8Array> {
 
 /** The object in a successful reply. Throws MediaFault. */
 export function successOf(reply: VendorReply, tools: MediaTools): JsonObject {
-  if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
+  checkSuccess(reply, tools)
   const body = reply.json()
   if (isObject(body)) return body
   throw new MediaFault({ kind: 'unreadable', message: 'the reply is no object' })
@@ -137,8 +138,7 @@ export async function getJson(tools: MediaTools, url: string): Promise<JsonObjec
 /** Asks a vendor to remove something; that it is gone already is a success. Rejects with MediaFault. */
 export async function removeAt(tools: MediaTools, call: VendorCall): Promise<void> {
   const reply = await tools.ask(call)
-  if (reply.status !== 404 && (reply.status < 200 || reply.status >= 300))
-    throw tools.faultOf(reply)
+  if (reply.status !== 404) checkSuccess(reply, tools)
 }
 
 /** The content of a completed job at a URL of its own, which needs no key. */
